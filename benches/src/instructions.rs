@@ -118,7 +118,7 @@ fn unsampled(inside: impl FnOnce()) {
 #[cfg(feature = "otel")]
 fn interop(inside: impl FnOnce()) {
     use tracecast::otel::Interop;
-    let _interop = tracecast::__bench::Foreign::of_otel(1 << 20, Interop::Boundaries, &[]);
+    let _interop = tracecast::__bench::ExternalSpans::of_otel(1 << 20, Interop::Boundaries, &[]);
     inside();
 }
 

@@ -50,6 +50,8 @@ pub fn figure(value: f64) -> String {
         magnitude if !magnitude.is_finite() => "-".to_owned(),
         magnitude if magnitude >= 100.0 => format!("{value:.0}"),
         magnitude if magnitude >= 10.0 => format!("{value:.1}"),
+        // Of these the third digit tells whether a target is met.
+        magnitude if 0.0 < magnitude && magnitude < 0.1 => format!("{value:.3}"),
         _ => format!("{value:.2}"),
     }
 }
@@ -62,6 +64,11 @@ mod tests {
     fn a_median_lies_between_its_bounds() {
         let Median { value, low, high } = Median::of((0..101).map(f64::from));
         assert_eq!((value, low, high), (50.0, 40.0, 60.0));
+    }
+
+    #[test]
+    fn small_figures_have_three_digits() {
+        assert_eq!([0.0, 0.075, 0.11, 21.25, 321.4].map(figure), ["0.00", "0.075", "0.11", "21.2", "321"]);
     }
 
     #[test]

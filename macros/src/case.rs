@@ -2,7 +2,7 @@
 
 use crate::suggest;
 
-/// How `rename_all` writes the words of an identifier.
+/// The case conversions of `rename_all`.
 #[derive(Clone, Copy)]
 pub(crate) enum Case {
     Snake,
@@ -12,11 +12,11 @@ pub(crate) enum Case {
     ScreamingSnake,
     Lower,
     Upper,
-    /// As written in the source.
+    /// Unchanged.
     Verbatim,
 }
 
-/// The spellings that `rename_all` takes.
+/// The values that `rename_all` accepts.
 const CASES: [(&str, Case); 7] = [
     ("snake_case", Case::Snake),
     ("kebab-case", Case::Kebab),
@@ -28,13 +28,13 @@ const CASES: [(&str, Case); 7] = [
 ];
 
 impl Case {
-    /// Reads a `rename_all` value; the error lists what there is.
+    /// Parses a `rename_all` value; the error lists the accepted values.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let found = CASES.iter().find(|(name, _)| *name == text);
         found.map(|(_, case)| *case).ok_or_else(|| suggest::unknown("case", text, &CASES.map(|(name, _)| name)))
     }
 
-    /// Writes `name` in this case.
+    /// Converts `name` to this case.
     pub(crate) fn apply(self, name: &str) -> String {
         let words = words(name);
         match self {
@@ -53,13 +53,13 @@ impl Case {
     }
 }
 
-/// `load_replica` and `load-replica` as `LoadReplica`; capitals inside a word stay.
+/// Converts `load_replica` and `load-replica` to `LoadReplica`; capitals inside a word are kept.
 pub(crate) fn upper_camel(name: &str) -> String {
     let parts = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
     parts.map(|part| part[..1].to_ascii_uppercase() + &part[1..]).collect()
 }
 
-/// Whether `name` matches `[A-Z][A-Za-z0-9]*`.
+/// Returns whether `name` matches `[A-Z][A-Za-z0-9]*`.
 pub(crate) fn is_upper_camel(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(|c| c.is_ascii_alphanumeric())
 }

@@ -10,7 +10,7 @@ use crate::diagnostics::Errors;
 use crate::krate::Krate;
 use crate::suggest;
 
-/// What helper attributes on a type or a variant say.
+/// The options of the helper attributes on a type or a variant.
 #[derive(Default)]
 pub(crate) struct Helper {
     pub(crate) krate: Krate,
@@ -19,7 +19,7 @@ pub(crate) struct Helper {
     pub(crate) other: Option<Ident>,
 }
 
-/// Reads every `#[name(..)]` among `attrs`; options that are not in `allowed` are mistakes.
+/// Reads every `#[name(..)]` among `attrs`; options that are not in `allowed` are errors.
 pub(crate) fn read(attrs: &[Attribute], name: &str, allowed: &[&str], errors: &mut Errors) -> Helper {
     let (mut helper, mut seen) = (Helper::default(), Vec::new());
     for attr in attrs.iter().filter(|attr| attr.path().is_ident(name)) {
@@ -45,11 +45,11 @@ pub(crate) fn read(attrs: &[Attribute], name: &str, allowed: &[&str], errors: &m
     helper
 }
 
-/// What to do with an option that is right elsewhere; nothing if there is no such option at all.
+/// Returns where a misplaced option belongs; `None` if no such option exists.
 fn misplaced(option: &str) -> Option<String> {
     Some(match option {
-        "rename_all" => "`rename_all` belongs on an enum; one name is given by `rename = \"..\"`".to_owned(),
-        "rename" => "`rename` belongs on a variant; on an enum all are renamed by `rename_all = \"..\"`".to_owned(),
+        "rename_all" => "`rename_all` belongs on an enum; to set one name use `rename = \"..\"`".to_owned(),
+        "rename" => "`rename` belongs on a variant; to rename all variants use `rename_all = \"..\"`".to_owned(),
         "other" => "`other` belongs on a variant".to_owned(),
         "crate" => "`crate` belongs on the type, not on a variant".to_owned(),
         _ => return None,

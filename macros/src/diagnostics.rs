@@ -1,19 +1,19 @@
-//! Collects the mistakes of one macro call, so that the user sees all of them at once.
+//! Collects the errors of one macro call, so that the user sees all of them at once.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-/// Mistakes found so far; each points at the token that is wrong.
+/// The errors found so far; each points at the token that caused it.
 #[derive(Default)]
 pub(crate) struct Errors(Option<syn::Error>);
 
 impl Errors {
-    /// Records a mistake at `tokens`.
+    /// Adds an error at `tokens`.
     pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
         self.add(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Records a mistake that already is an error.
+    /// Adds an existing error.
     pub(crate) fn add(&mut self, error: syn::Error) {
         match &mut self.0 {
             Some(all) => all.combine(error),
@@ -21,23 +21,23 @@ impl Errors {
         }
     }
 
-    /// The value, or the mistake recorded and nothing.
+    /// Returns the value, or adds the error and returns `None`.
     pub(crate) fn keep<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.add(error)).ok()
     }
 
-    /// All mistakes as one error, or nothing.
+    /// Returns all errors combined into one, or `Ok`.
     pub(crate) fn finish(self) -> syn::Result<()> {
         self.0.map_or(Ok(()), Err)
     }
 
-    /// All mistakes as `compile_error!` calls; empty if there are none.
+    /// Returns all errors as `compile_error!` calls; empty if there are none.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.0.map(syn::Error::into_compile_error).unwrap_or_default()
     }
 }
 
-/// Tokens as a user would write them: the printer of tokens puts a space between any two.
+/// Prints tokens as a user would write them; their own printer puts a space between any two.
 pub(crate) fn shown(tokens: impl ToTokens) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut text = String::new();

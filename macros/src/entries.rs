@@ -6,8 +6,8 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 use crate::diagnostics::Errors;
 
-/// Splits the input into declarations, so that a mistake in one leaves the others alone. Each ends in its `;`, at which
-/// an error points where something is missing. `what` says in an error what is declared.
+/// Splits the input into declarations, so that an error in one does not affect the others. Each ends with its `;`, which is where
+/// errors about missing parts point. `what` names the kind of declaration in errors.
 pub(crate) fn split(input: TokenStream, what: &str, errors: &mut Errors) -> Vec<TokenStream> {
     let (mut entries, mut entry) = (Vec::new(), TokenStream::new());
     let mut tokens = input.into_iter().peekable();
@@ -16,7 +16,7 @@ pub(crate) fn split(input: TokenStream, what: &str, errors: &mut Errors) -> Vec<
         named = is_string(&token) || named && is_brace(&token);
         entry.extend([token.clone()]);
         let ends = is_punct(&token, ';');
-        // The name is the last part: whatever comes behind it, but for its options, belongs to the next one.
+        // The name is the last part; all tokens after it except its options belong to the next declaration.
         let missing = match tokens.peek() {
             Some(next) if ends || is_punct(next, ';') || is_brace(next) => None,
             Some(next) if named && is_punct(next, ',') => tokens.next(),
@@ -35,12 +35,12 @@ pub(crate) fn split(input: TokenStream, what: &str, errors: &mut Errors) -> Vec<
     entries
 }
 
-/// Takes a `T`, or says with `message` that it is missing.
+/// Parses a `T`; if it is missing, the error is `message`.
 pub(crate) fn take<T: Parse>(input: ParseStream, message: impl FnOnce() -> String) -> syn::Result<T> {
     input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), message()))
 }
 
-/// The text of the doc comment.
+/// Returns the text of the doc comment.
 pub(crate) fn docs(attrs: &[Attribute]) -> String {
     let lines = attrs.iter().filter_map(|attr| match &attr.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {

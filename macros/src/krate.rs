@@ -8,7 +8,7 @@ use quote::{quote, quote_spanned};
 use crate::diagnostics::Errors;
 use crate::manifest::Manifest;
 
-/// `::tracecast`, by the name that the manifest gives it, or what the user gave with `crate = path`.
+/// The path of the runtime: `::tracecast` under the name that the manifest gives it, or the path of `crate = path`.
 #[derive(Clone)]
 pub(crate) struct Krate {
     path: TokenStream,
@@ -17,9 +17,9 @@ pub(crate) struct Krate {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// The user wrote it, or a macro of the runtime that knows its own path.
+    /// Given by the user, or by a macro of the runtime, which passes its own path.
     Given,
-    /// It is a dependency in the manifest, or there is no manifest to read.
+    /// A dependency in the manifest, or there is no manifest to read.
     Dependency,
     /// The manifest has no such dependency.
     Nowhere,
@@ -30,38 +30,38 @@ impl Krate {
         Self { path, origin: Origin::Given }
     }
 
-    /// Reports that the crate cannot be found, once, instead of an error for each path in generated code.
+    /// Reports once that the crate cannot be found, instead of one error per path in generated code.
     pub(crate) fn check(&self, option: &str, errors: &mut Errors) {
         if self.origin == Origin::Nowhere {
             let message = format!(
-                "`tracecast` is not a dependency in this crate's Cargo.toml; add it, or say where it is re-exported: `{option}`"
+                "`tracecast` is not a dependency in this crate's Cargo.toml; add it, or name the module that re-exports it: `{option}`"
             );
             errors.add(syn::Error::new(Span::call_site(), message));
         }
     }
 
-    /// Whether there is nothing to report.
+    /// Returns whether the crate was found, or given.
     pub(crate) fn is_found(&self) -> bool {
         self.origin != Origin::Nowhere
     }
 
-    /// Whether what is being compiled is the runtime crate itself.
+    /// Returns whether the crate being compiled is the runtime itself.
     pub(crate) fn is_being_compiled() -> bool {
         std::env::var_os("CARGO_CRATE_NAME").is_some_and(|name| name == "tracecast")
     }
 
-    /// The path itself, for what is public.
+    /// Returns the path itself, for public items.
     pub(crate) fn root(&self) -> &TokenStream {
         &self.path
     }
 
-    /// The module of everything that generated code may touch.
+    /// Returns the path of the module with everything that generated code may use.
     pub(crate) fn private(&self) -> TokenStream {
         let path = &self.path;
         quote!(#path::__private)
     }
 
-    /// The same, placed at `site`, for errors that should point there.
+    /// As `private`, placed at `site`, so that errors point there.
     pub(crate) fn private_at(&self, site: Span) -> TokenStream {
         let place = |mut token: TokenTree| {
             token.set_span(site.resolved_at(token.span()));
@@ -70,8 +70,8 @@ impl Krate {
         self.private().into_iter().map(place).collect()
     }
 
-    /// The same as if the user had written it at `site`: so the compiler need not look at the code again when only lines
-    /// above it were changed. A path that was given has its own place already.
+    /// As `private`, with the location of the user's code at `site`: then the compiler need not check the code again when only
+    /// lines above it change. A path that was given keeps its own location.
     pub(crate) fn private_as_of(&self, site: Span) -> TokenStream {
         if self.origin == Origin::Given {
             return self.private();
@@ -83,14 +83,14 @@ impl Krate {
         self.private().into_iter().map(place).collect()
     }
 
-    /// A reference to the source of the keys or metrics in this file: which crate declares them.
+    /// Returns the reference to the source of the keys or metrics in this file, which records the declaring crate.
     pub(crate) fn source(&self) -> TokenStream {
         let (k, (name, version)) = (self.private(), declaring_crate());
         quote_spanned!(Span::mixed_site()=> &#k::Source::here(#name, #version))
     }
 
-    /// Puts a static into the section of spans. Where the format of the file is known that needs no call of another macro, which takes
-    /// longer to compile. The attributes stay ours, so that a crate may forbid unsafe code.
+    /// Puts a static into the section of spans. If the object format is known, the attributes are written directly, without a
+    /// call of another macro, which compiles more slowly. They have our hygiene, so that a crate may forbid unsafe code.
     pub(crate) fn in_spans(&self, item: &TokenStream, site: Span) -> TokenStream {
         if IS_ELF.get() {
             let attributes = quote_spanned!(Span::mixed_site()=> #[used] #[unsafe(link_section = "tc2_spans")]);
@@ -100,7 +100,7 @@ impl Krate {
         quote_spanned!(site=> #k::in_section! { spans #item })
     }
 
-    /// Splits `crate = path;` from the front of what a `macro_rules!` of the runtime passes on.
+    /// Splits `crate = path;` off the input that a `macro_rules!` of the runtime passes on.
     pub(crate) fn split(input: TokenStream) -> (Self, TokenStream) {
         let mut tokens = input.into_iter();
         let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
@@ -110,11 +110,12 @@ impl Krate {
 }
 
 thread_local! {
-    /// Whether statics are for an ELF file, as far as the entry point knows.
+    /// Whether the target uses ELF files, if the entry point specified it.
     static IS_ELF: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Expands for a target with ELF files. The runtime, which is compiled for the target, chooses the entry point that calls this.
+/// Expands for a target that uses ELF files. The runtime, which is compiled for the target, chooses the entry point that calls
+/// this.
 pub(crate) fn for_elf<R>(expand: impl FnOnce() -> R) -> R {
     IS_ELF.set(true);
     let expanded = expand();
@@ -122,10 +123,10 @@ pub(crate) fn for_elf<R>(expand: impl FnOnce() -> R) -> R {
     expanded
 }
 
-/// The name and the version of the crate that is being compiled.
+/// Returns the name and version of the crate being compiled.
 pub(crate) fn declaring_crate() -> (String, String) {
     let variable = |name| std::env::var(name).unwrap_or_default();
-    // Snapshots of expansions do not change with our own version.
+    // Snapshots of expansions must not change with our own version.
     match cfg!(test) {
         true => ("store".to_owned(), "1.2.3".to_owned()),
         false => (variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION")),
@@ -134,7 +135,7 @@ pub(crate) fn declaring_crate() -> (String, String) {
 
 impl Default for Krate {
     fn default() -> Self {
-        // Unit tests expand for a crate that depends on it.
+        // Unit tests expand for a crate that depends on the runtime.
         let manifest = if cfg!(test) { None } else { Manifest::current() };
         let (name, origin) = match manifest.as_ref().map(|manifest| manifest.runtime.as_deref()) {
             None => ("tracecast", Origin::Dependency),

@@ -1,8 +1,8 @@
 //! The macros of Tracecast. Use them through the crate `tracecast`, which re-exports and documents them.
 //!
-//! This file holds entry points only. Below them everything works on `proc_macro2`, so that unit tests can call it.
-//! Each macro is parse, model, expand: the model makes all checks, the expansion cannot fail, and logic lives in the
-//! runtime crate rather than in generated code.
+//! This file contains entry points only. All other code works on `proc_macro2`, so that unit tests can call it. Each macro is
+//! parse, model, expand: the model does all checks, the expansion cannot fail, and logic belongs to the runtime crate rather than
+//! to generated code.
 #![forbid(unsafe_code)]
 
 mod case;
@@ -21,19 +21,19 @@ mod suggest;
 
 use proc_macro::TokenStream;
 
-/// Makes a span of every call of a function; see `tracecast::tc_span`.
+/// Records a span for each call of a function; see `tracecast::tc_span`.
 #[proc_macro_attribute]
 pub fn tc_span(args: TokenStream, item: TokenStream) -> TokenStream {
     span::attribute(args.into(), item.into()).into()
 }
 
-/// The same, for a target with ELF files; see `tracecast::tc_span`.
+/// As `tc_span`, for targets with ELF files; see `tracecast::tc_span`.
 #[proc_macro_attribute]
 pub fn __tc_span_elf(args: TokenStream, item: TokenStream) -> TokenStream {
     krate::for_elf(|| span::attribute(args.into(), item.into()).into())
 }
 
-/// Makes metrics of the calls of a function; see `tracecast::tc_metric`.
+/// Measures the calls of a function; see `tracecast::tc_metric`.
 #[proc_macro_attribute]
 pub fn tc_metric(args: TokenStream, item: TokenStream) -> TokenStream {
     span::metric_attribute(args.into(), item.into()).into()
@@ -64,7 +64,7 @@ pub fn __metrics(input: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn __label_for(input: TokenStream) -> TokenStream {
-    label::foreign(input.into()).into()
+    label::label_for(input.into()).into()
 }
 
 /// Makes an enum a closed set of label values; see `tracecast::TcLabel`.
@@ -73,7 +73,7 @@ pub fn derive_label(input: TokenStream) -> TokenStream {
     label::derive(input.into()).into()
 }
 
-/// Gives an error type its closed set of `error.type` values; see `tracecast::TcError`.
+/// Derives the closed set of `error.type` values of an error; see `tracecast::TcError`.
 #[proc_macro_derive(TcError, attributes(tc_error))]
 pub fn derive_error(input: TokenStream) -> TokenStream {
     error_type::derive(input.into()).into()

@@ -1,6 +1,6 @@
-//! What the manifest of the crate that is being compiled says: by which name it knows `tracecast`, and the prefix of its metrics.
+//! Reads the manifest of the crate being compiled: the name that it gives `tracecast`, and the prefix of its metrics.
 //!
-//! It is read line by line: a parser of TOML would be one more crate for every user to build.
+//! It is read line by line: a TOML parser would be one more crate that every user has to compile.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,16 +10,16 @@ const PREFIX: &str = "package.metadata.tracecast.metric-prefix";
 
 pub(crate) struct Manifest {
     pub(crate) path: PathBuf,
-    /// The prefix of metric names, if it sets one.
+    /// The prefix of metric names, if the manifest sets one.
     pub(crate) prefix: Option<String>,
-    /// The name by which code refers to `tracecast`; `None` if the crate does not depend on it.
+    /// The name of `tracecast` in code; `None` if the crate does not depend on it.
     pub(crate) runtime: Option<String>,
 }
 
 impl Manifest {
-    /// That of the crate which is being compiled; `None` if it is not built by Cargo, or from a single file.
+    /// Returns the manifest of the crate being compiled; `None` if it is built without Cargo, or from a single file.
     pub(crate) fn current() -> Option<Arc<Self>> {
-        // An editor expands the macros of many crates in one process, so what is kept is kept with its path.
+        // An editor expands the macros of many crates in one process, so the cache entry includes the path.
         static KNOWN: Mutex<Option<Arc<Manifest>>> = Mutex::new(None);
         let path = match std::env::var_os("CARGO_MANIFEST_PATH") {
             Some(path) => PathBuf::from(path),
@@ -36,7 +36,7 @@ impl Manifest {
     }
 }
 
-/// The manifest of the workspace of a package.
+/// Returns the path of the manifest of a package's workspace.
 fn workspace_of(manifest: &Path) -> Option<PathBuf> {
     let candidates = manifest.ancestors().skip(1).map(|folder| folder.join("Cargo.toml"));
     candidates.into_iter().find(|path| {
@@ -45,12 +45,12 @@ fn workspace_of(manifest: &Path) -> Option<PathBuf> {
     })
 }
 
-/// The prefix that a manifest sets.
+/// Returns the prefix that a manifest sets.
 fn prefix(manifest: &str) -> Option<String> {
     settings(manifest).find(|(key, _)| key == PREFIX).and_then(|(_, value)| text(value))
 }
 
-/// The name of `tracecast` in the code of a package: that of a dependency, if it was not renamed, or the new one.
+/// Returns the name of `tracecast` in the code of a package: that of the dependency, or its new name if it was renamed.
 fn runtime(manifest: &str, workspace: impl FnOnce() -> Option<String>) -> Option<String> {
     let is_itself = |(key, value): (String, &str)| key == "package.name" && text(value).as_deref() == Some(PACKAGE);
     if settings(manifest).any(is_itself) {
@@ -62,7 +62,7 @@ fn runtime(manifest: &str, workspace: impl FnOnce() -> Option<String>) -> Option
         match option {
             "package" => dependencies.push((name.to_owned(), text(value))),
             "workspace" => dependencies.push((name.to_owned(), None)),
-            // `name = ".."` and the first line of a table: the package has the same name unless another line says otherwise.
+            // `name = ".."`, or the first line of a table: unless another line sets `package`, the package has the same name.
             _ if !dependencies.iter().any(|(known, _)| known == name) => dependencies.push((name.to_owned(), None)),
             _ => {}
         }
@@ -89,7 +89,7 @@ fn runtime(manifest: &str, workspace: impl FnOnce() -> Option<String>) -> Option
     Some(name.replace('-', "_"))
 }
 
-/// The name of a dependency and which option of it a key sets: `target.'cfg(unix)'.dev-dependencies.name.package`.
+/// Returns the name of a dependency and its option that a key sets, as in `target.'cfg(unix)'.dev-dependencies.name.package`.
 fn dependency(key: &str) -> Option<(&str, &str)> {
     let tables = ["dependencies.", "dev-dependencies.", "build-dependencies."];
     let rest = tables.iter().find_map(|table| {
@@ -100,7 +100,8 @@ fn dependency(key: &str) -> Option<(&str, &str)> {
     Some(rest.split_once('.').unwrap_or((rest, "")))
 }
 
-/// The settings of a manifest: each with its whole path and its value as it is written. Inline tables are taken apart.
+/// Returns the settings of a manifest, each with its full path and its value as written. Inline tables are split into their
+/// settings.
 fn settings(manifest: &str) -> impl Iterator<Item = (String, &str)> {
     let mut table = String::new();
     manifest.lines().map(str::trim).flat_map(move |line| {
@@ -115,7 +116,7 @@ fn settings(manifest: &str) -> impl Iterator<Item = (String, &str)> {
     })
 }
 
-/// The value of a setting, or the settings of an inline table.
+/// Returns the value of a setting, or the settings of an inline table.
 fn inline(path: String, value: &str) -> Vec<(String, &str)> {
     let Some(inside) = value.strip_prefix('{') else { return vec![(path, value)] };
     let inside = inside.rsplit_once('}').map_or(inside, |(inside, _)| inside);
@@ -123,13 +124,13 @@ fn inline(path: String, value: &str) -> Vec<(String, &str)> {
     pairs.flat_map(|(key, value)| inline(joined(&path, &plain(key)), value.trim())).collect()
 }
 
-/// The content of a string.
+/// Returns the content of a string.
 fn text(value: &str) -> Option<String> {
     let quote = value.chars().next().filter(|quote| ['"', '\''].contains(quote))?;
     value[1..].split_once(quote).map(|(text, _)| text.to_owned())
 }
 
-/// A key without its quotes and spaces.
+/// Returns a key without quotes and spaces.
 fn plain(key: &str) -> String {
     key.chars().filter(|c| !c.is_whitespace() && *c != '"' && *c != '\'').collect()
 }

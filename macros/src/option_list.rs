@@ -1,10 +1,10 @@
-//! Options with commas between them, read one by one: a mistake in one leaves the others alone.
+//! Parses comma-separated options one by one, so that a mistake in one does not affect the others.
 
 use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
 use syn::{Ident, Token};
 
-/// Takes the `=` behind `option`.
+/// Consumes the `=` after `option`.
 pub(crate) fn equals(option: &Ident, input: ParseStream) -> syn::Result<()> {
     if input.peek(Token![:]) {
         return Err(input.error(format_args!("`{option}` takes its value after `=`, not `:`; write `{option} = ..`")));
@@ -15,7 +15,7 @@ pub(crate) fn equals(option: &Ident, input: ParseStream) -> syn::Result<()> {
     input.parse::<Token![=]>().map(drop)
 }
 
-/// Takes the `:` behind `option`.
+/// Consumes the `:` after `option`.
 pub(crate) fn colon(option: &Ident, input: ParseStream) -> syn::Result<()> {
     if input.peek(Token![=]) {
         return Err(input.error(format_args!("`{option}` takes its value after `:`, not `=`; write `{option}: ..`")));
@@ -26,7 +26,7 @@ pub(crate) fn colon(option: &Ident, input: ParseStream) -> syn::Result<()> {
     input.parse::<Token![:]>().map(drop)
 }
 
-/// Sees that nothing stands behind an option that is only a word.
+/// Reports a value after an option that takes none.
 pub(crate) fn no_value(option: &Ident, input: ParseStream) -> syn::Result<()> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(());
@@ -34,7 +34,7 @@ pub(crate) fn no_value(option: &Ident, input: ParseStream) -> syn::Result<()> {
     Err(input.error(format_args!("`{option}` takes no value; write just `{option}`")))
 }
 
-/// Takes the comma behind an option, unless it is the last.
+/// Consumes the comma after an option, unless it is the last one.
 pub(crate) fn end_of_option(input: ParseStream) -> syn::Result<()> {
     if input.is_empty() {
         return Ok(());
@@ -43,7 +43,7 @@ pub(crate) fn end_of_option(input: ParseStream) -> syn::Result<()> {
     input.parse::<Token![,]>().map(drop).map_err(|_| error)
 }
 
-/// Goes on behind the next comma, so that later mistakes are found too.
+/// Skips to the next comma, so that later mistakes are found too.
 pub(crate) fn skip_option(input: ParseStream) {
     while !input.is_empty() {
         if input.parse::<Token![,]>().is_ok() {

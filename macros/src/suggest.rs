@@ -1,6 +1,6 @@
 //! "Did you mean": the nearest known word to a misspelled one.
 
-/// The error for a word that is not in `known`: names it, guesses what was meant, and lists what there is.
+/// The error for a word that is not in `known`: names it, suggests the nearest one, and lists all.
 pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     let list = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let list = if known.len() == 1 { list } else { format!("one of {list}") };
@@ -10,7 +10,7 @@ pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     }
 }
 
-/// The known word that is nearest to `word`, if it is near enough to be a slip of the hand.
+/// Returns the known word that is nearest to `word`, if it is near enough to be a typo.
 pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(1);
     known
@@ -21,7 +21,7 @@ pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// Edit distance in which swapping two neighbours counts as one edit, as in `nmae`.
+/// The edit distance; swapping two neighbours counts as one edit, as in `nmae`.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];

@@ -96,10 +96,13 @@ fn threads() -> std::io::Result<BTreeMap<String, u64>> {
     Ok(sums)
 }
 
-/// What the calls of a sample take without a monitor.
+/// What the calls of a sample take without a monitor, without those about single links.
 fn sample(nvml: &Nvml) -> Result<Duration, Box<dyn std::error::Error>> {
     let gpu = nvml.device_by_index(0)?;
-    let fields = [82, 142, 143, 144, 145].map(nvml_wrapper::structs::device::FieldId);
+    let fields = [82, 142, 143, 144, 145, 29, 30, 31, 230, 74, 75, 76, 77, 78, 79, 197, 198];
+    let links = [91, 138, 139, 38, 45, 52, 59];
+    let fields = fields.map(nvml_wrapper::structs::device::FieldId);
+    let links = links.map(nvml_wrapper::structs::device::FieldId);
     let before = cpu()?;
     for _ in 0..TIMES {
         gpu.utilization_rates()?;
@@ -111,11 +114,16 @@ fn sample(nvml: &Nvml) -> Result<Duration, Box<dyn std::error::Error>> {
         gpu.clock_info(Clock::SM)?;
         gpu.clock_info(Clock::Memory)?;
         gpu.current_throttle_reasons()?;
-        gpu.total_ecc_errors(MemoryError::Corrected, EccCounter::Volatile)?;
-        gpu.total_ecc_errors(MemoryError::Uncorrected, EccCounter::Volatile)?;
+        gpu.encoder_utilization()?;
+        gpu.decoder_utilization()?;
+        for counter in [EccCounter::Volatile, EccCounter::Aggregate] {
+            gpu.total_ecc_errors(MemoryError::Corrected, counter)?;
+            gpu.total_ecc_errors(MemoryError::Uncorrected, counter)?;
+        }
         gpu.pcie_replay_counter()?;
         gpu.running_compute_processes_count()?;
         gpu.field_values_for(&fields)?;
+        gpu.field_values_for(&links)?;
         gpu.mig_mode()?;
     }
     Ok((cpu()? - before) / TIMES)

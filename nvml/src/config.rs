@@ -27,6 +27,8 @@ pub struct Config {
     pub(crate) host: bool,
     pub(crate) host_root: PathBuf,
     pub(crate) host_groups: Vec<HostGroup>,
+    #[cfg(all(feature = "kubernetes", unix))]
+    pub(crate) pod_resources: Option<PathBuf>,
     pub(crate) gpus: bool,
     pub(crate) devices: Option<Vec<String>>,
     pub(crate) sysfs: PathBuf,
@@ -47,6 +49,8 @@ impl Default for Config {
             host: true,
             host_root: PathBuf::from("/"),
             host_groups: Vec::new(),
+            #[cfg(all(feature = "kubernetes", unix))]
+            pod_resources: None,
             gpus: true,
             devices: None,
             sysfs: PathBuf::from("/sys"),
@@ -213,6 +217,21 @@ impl Config {
         self
     }
 
+    /// Shows which pod and container each GPU and MIG instance is allocated to, as `tc_gpu_pod_info{uuid, namespace, pod, container}`. The
+    /// kubelet says it on a socket of the node, which has to be mounted; `/var/lib/kubelet/pod-resources/kubelet.sock` is the usual one.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default()
+    ///     .with_pod_resources("/var/lib/kubelet/pod-resources/kubelet.sock");
+    /// ```
+    #[cfg(all(feature = "kubernetes", unix))]
+    #[cfg_attr(docsrs, doc(cfg(feature = "kubernetes")))]
+    #[must_use]
+    pub fn with_pod_resources(mut self, socket: impl Into<PathBuf>) -> Self {
+        self.pod_resources = Some(socket.into());
+        self
+    }
+
     /// How metrics are called; as all others of Tracecast by default.
     ///
     /// ```
@@ -252,6 +271,12 @@ impl Config {
     /// How old a value may become.
     pub(crate) fn stale_after(&self) -> Duration {
         self.interval * 3
+    }
+
+    /// How often the kubelet is asked: what runs on a GPU changes less often than what it does.
+    #[cfg(all(feature = "kubernetes", unix))]
+    pub(crate) fn pods_pause(&self) -> Duration {
+        self.interval * 6
     }
 
     /// The longest pause between two attempts to find what is lost, and between two looks for what is new.

@@ -27,14 +27,20 @@
 //! more thread, from `/proc` and the files of cgroups; on systems without those they are absent.
 //!
 //! Metrics are read as all others of the program are. Log lines go through `log`, from the target `tracecast_nvml`.
+//!
+//! # Features
+//!
+//! - `kubernetes`: which pod and container each GPU and MIG instance is allocated to, from the kubelet of the node.
 
 #![deny(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
 mod config;
+mod described;
 mod event;
 mod gpu;
 mod held;
@@ -42,6 +48,8 @@ mod host;
 mod host_group;
 mod monitor;
 mod names;
+#[cfg(all(feature = "kubernetes", unix))]
+mod pods;
 mod stop;
 mod total;
 

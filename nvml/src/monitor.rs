@@ -35,6 +35,12 @@ pub fn start(config: Config) -> Monitor {
         let thread = shared.thread("tracecast-host", move || host::run(&reading.config, &reading.stop));
         shared.awaits(thread);
     }
+    #[cfg(all(feature = "kubernetes", unix))]
+    if let Some(socket) = shared.config.pod_resources.clone() {
+        let asking = shared.clone();
+        let run = move || crate::pods::run(&socket, asking.config.pods_pause(), &asking.stop);
+        shared.awaits(shared.thread("tracecast-pods", run));
+    }
     if shared.config.gpus {
         shared.handle_events();
         let (finding, watching) = (shared.clone(), shared.clone());

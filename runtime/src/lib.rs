@@ -99,7 +99,7 @@ mod trace;
 pub mod __bench;
 #[cfg(all(has_logs, feature = "__internals"))]
 #[doc(hidden)]
-#[path = "export/logs_door.rs"]
+#[path = "export/test_logs.rs"]
 pub mod __logs;
 /// Items for `tracecast-tower`. Not public API: they may change in any minor release.
 #[doc(hidden)]
@@ -137,6 +137,8 @@ mod book {
     struct Async;
     #[doc = include_str!("../../book/src/tokio.md")]
     struct Tokio;
+    #[doc = include_str!("../../book/src/stalls.md")]
+    struct Stalls;
     #[doc = include_str!("../../book/src/libraries.md")]
     struct Libraries;
     #[doc = include_str!("../../book/src/sharing.md")]

@@ -20,7 +20,7 @@
 //!
 //! # Features
 //! - `grpc` (on by default): the layers for gRPC. Their public items use tonic's types; without this feature tonic is
-//! not a dependency.
+//!   not a dependency.
 //! - `transport` (on by default): tonic's own transport, for `TracedChannel` and the peer's address. It includes `grpc`.
 //! - `http` (on by default): the layers for HTTP.
 //! - `axum`: routes and peers from axum, for the HTTP layers.

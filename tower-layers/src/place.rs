@@ -43,7 +43,7 @@ impl Place {
     #[inline(always)]
     pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
         match self {
-            Place::Span(span) => span.in_scope(f),
+            Place::Span(span) => span.in_poll(f),
             Place::Context(context) => context.run(f),
         }
     }

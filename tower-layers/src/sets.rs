@@ -1,26 +1,26 @@
 //! Bounded tables of sets of labels that depend on each other, as the method, route and status of a request.
 //!
-//! Of all that could be made of such labels, few are. So they are one label with several parts, whose values are learnt. Each part is
-//! closed or learnt itself; a caller can at most use up the room, and what finds none is counted together.
+//! Few of the possible combinations occur. So the set is one label with several parts, and a combination gets its ordinal when it is seen first.
+//! Each part is closed or learnt itself; a caller can at most fill the table, and sets for which there is no room are counted together.
 
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
-/// The attribute of the point that counts all sets for which there was no room, as OpenTelemetry's SDKs call it. It is `true`.
+/// The attribute, `true`, of the point that counts all sets for which there was no room. OpenTelemetry's SDKs call it so.
 pub(crate) const OVERFLOW: &str = "otel.metric.overflow";
 
-/// A server or a route, as a part of a set.
+/// A server or a route as a part of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// Nobody says.
+    /// The request does not name it.
     None,
-    /// One that has never answered, or one too many.
+    /// It has never answered, or the table of such texts is full.
     Other,
-    /// By its number in the table of [`learnt`](crate::learnt) texts.
+    /// Its number in a table of [`learnt`](crate::learnt) texts.
     Known(u32),
 }
 
 impl Target {
-    /// Of an item of such a table.
+    /// The target with this number, if it is known.
     pub(crate) fn of(number: Option<u32>) -> Self {
         number.map_or(Target::Other, Target::Known)
     }

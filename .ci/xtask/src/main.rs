@@ -24,7 +24,12 @@ const SHORTCUTS: [Shortcut; 10] = [
         &["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
         "runs clippy as `.ci/run` does",
     ),
-    shortcut("documents", "", &[".ci/documents"], "checks the documents; `--write` updates the figures that they quote"),
+    shortcut(
+        "documents",
+        "",
+        &[".ci/documents"],
+        "checks the documents; `--write` updates the figures that they quote",
+    ),
     shortcut("surface", "", &[".ci/surface"], "compares the public items with the list; `--write` updates it"),
     shortcut("picture", "", &[".ci/picture"], "makes the picture of the demo's page"),
     shortcut("book", "", &["mdbook", "serve", "book"], "shows the book"),
@@ -346,6 +351,42 @@ mod tests {
             assert!(!program.starts_with('.') || root.join(program).is_file(), "{program}");
             assert!(usage().contains(known.purpose));
         }
+    }
+
+    /// The committed counts as the benches print them, where the first table's last row is so many times as large.
+    fn printed_counts(times: f64) -> (String, String) {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let committed = fs::read_to_string(root.join(".ci/instructions.txt")).unwrap();
+        let rows = committed.lines().skip(1).map(|line| line.split_once(' ').unwrap());
+        let rows: Vec<(f64, &str)> = rows.map(|(count, name)| (count.parse().unwrap(), name)).collect();
+        let (_, changed) = rows.iter().rfind(|(count, _)| *count > 100.0).unwrap();
+        let row = |(count, name): &(f64, &str)| {
+            let (title, what) = name.rsplit_once(": ").unwrap();
+            let count = if name == changed { count * times } else { *count };
+            format!("## {title}\n\n| what | instructions |\n|---|---|\n| {what} | {count:.1} |\n\n")
+        };
+        (rows.iter().map(row).collect(), (*changed).to_owned())
+    }
+
+    #[test]
+    fn a_rise_of_instruction_counts_fails_with_the_name_of_the_row() {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let file = env::temp_dir().join(format!("tracecast-counts-{}", std::process::id()));
+        let compared = |times| {
+            let (text, changed) = printed_counts(times);
+            fs::write(&file, text).unwrap();
+            let output = Command::new(root.join(".ci/instructions")).arg(&file).output().unwrap();
+            (output.status.success(), String::from_utf8(output.stdout).unwrap(), changed)
+        };
+        for (times, succeeds, word) in
+            [(1.0, true, None), (1.01, true, None), (0.9, true, Some("fell")), (1.03, false, Some("rose"))]
+        {
+            let (succeeded, said, changed) = compared(times);
+            assert_eq!(succeeded, succeeds, "{times}: {said}");
+            assert_eq!(said.contains(&changed), word.is_some(), "{times}: {said}");
+            assert!(word.is_none_or(|word| said.contains(&format!("{word}: {changed}"))), "{times}: {said}");
+        }
+        fs::remove_file(file).unwrap();
     }
 
     #[test]

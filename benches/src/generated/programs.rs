@@ -27,14 +27,18 @@ pub fn report(folder: &Path, report: &mut Report) {
         // The library's own size is not counted per function, and dependencies are built with the first program.
         let built = LIBRARIES.map(|library| [1, FUNCTIONS].map(|functions| build(folder, library, shape, functions)));
         let each = built.map(|[one, all]| (all.bytes - one.bytes) / (FUNCTIONS - 1) as f64);
-        let [more, times] =
-            [each.map(|each_of| each_of - each[0]), built.map(|[_, all]| all.seconds / built[0][1].seconds)];
+        let more = each.map(|bytes| bytes - each[0]);
+        let times = built.map(|[_, all]| all.seconds / built[0][1].seconds);
         for (at, library) in LIBRARIES.iter().enumerate() {
-            let [_, all] = built[at];
-            let (name, library) = (shape.name().to_owned(), (*library).to_owned());
-            let bytes = [format!("{:.0}", all.bytes), format!("{:.0}", more[at])];
-            let [bytes, more] = bytes;
-            section.row([name, library, figure(all.seconds), figure(times[at]), bytes, more]);
+            let Built { bytes, seconds } = built[at][1];
+            section.row([
+                shape.name().to_owned(),
+                (*library).to_owned(),
+                figure(seconds),
+                figure(times[at]),
+                format!("{bytes:.0}"),
+                format!("{:.0}", more[at]),
+            ]);
         }
         let [_, ours, by_hand, fastrace, _] = times;
         if is_as_fastrace {

@@ -20,12 +20,15 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::{Channel, Server};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 use tower::{Layer as _, ServiceExt as _};
 use tracecast::config::{Config, Exporter, Signal, Spool};
+use tracecast::prelude::*;
+use tracecast_nvml::HostGroup;
 use tracecast_nvml_fake::Fake;
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, HttpClient, HttpClientLayer, HttpServerLayer};
 
@@ -33,13 +36,24 @@ type Failed = Box<dyn Error + Send + Sync>;
 type Caller = HttpClient<Client<HttpConnector, Empty<Bytes>>>;
 
 const INTERVAL: Duration = Duration::from_millis(500);
-/// One GPU is split (MIG) and does not report its power.
-const DRIVER: &str = "gpus = 2; gpu1.mig = 2; gpu1.fail.nvmlDeviceGetPowerUsage = 999";
+/// One GPU is split (MIG) and does not report its power. The other one is used by this process.
+const DRIVER: &str = "gpus = 2; gpu1.mig = 2; gpu1.fail.nvmlDeviceGetPowerUsage = 999; gpu0.process_memory = 1048576";
 
 /// A dashboard: its file, its title, and the prefixes of its metrics' names.
 const DASHBOARDS: [(&str, &str, &[&str]); 2] = [
-    ("services.json", "Services", &["tc_rpc_", "tc_http_", "tc_process_", "tc_container_"]),
+    ("services.json", "Services", &["tc_rpc_", "tc_http_", "tc_runtime_", "tc_stall", "tc_process_", "tc_container_"]),
     ("gpus.json", "GPUs and hosts", &["tc_gpu_", "tc_nvml_", "tc_system_"]),
+];
+
+/// All groups of host metrics.
+const GROUPS: [HostGroup; 7] = [
+    HostGroup::Network,
+    HostGroup::Disk,
+    HostGroup::Filesystem,
+    HostGroup::Load,
+    HostGroup::Swap,
+    HostGroup::PerCpu,
+    HostGroup::PageFaults,
 ];
 
 /// The `tc_*` metrics that are in no other dashboard.
@@ -81,10 +95,17 @@ async fn serve(port: u16) -> Result<(), Failed> {
         .with_prometheus_address("127.0.0.1", port)
         .with_span_batch(|batch| (batch.queue, batch.delay) = (Some(10_000), INTERVAL))
         .with_spool(Some(Spool::new(&spool)))
+        .with_stalls(true)
         .init()?;
+    let _runtime = tracecast::observe_runtime("main", &Handle::current());
     let fake = Fake::new(DRIVER)?;
     let monitor = tracecast_nvml::Config::default().with_interval(INTERVAL).with_devices(["0", "1"]);
-    let monitor = monitor.with_details(true).with_nvlink(true).with_pcie_throughput(true).with_activity(true);
+    let monitor = monitor
+        .with_host_groups(GROUPS)
+        .with_details(true)
+        .with_nvlink(true)
+        .with_pcie_throughput(true)
+        .with_activity(true);
     let monitor = tracecast_nvml::start(monitor.with_library(fake.library()));
 
     // An empty response is valid OTLP. Exports are not measured.
@@ -113,6 +134,9 @@ async fn serve(port: u16) -> Result<(), Failed> {
         for path in ["found", "missing"] {
             fetch(&client, format!("http://{web_address}/{path}")).await?;
         }
+        if round % 20 == 0 {
+            stall().await;
+        }
         tracing::info!("a round of calls");
         tokio::time::sleep(INTERVAL / 10).await;
     }
@@ -120,6 +144,12 @@ async fn serve(port: u16) -> Result<(), Failed> {
     monitor.shutdown();
     let _ = std::fs::remove_dir_all(spool);
     Ok(())
+}
+
+/// Blocks its thread, as it should not.
+#[tc_span("Dashboards/Stall")]
+async fn stall() {
+    std::thread::sleep(Duration::from_millis(150));
 }
 
 async fn missing() -> StatusCode {

@@ -15,4 +15,5 @@ mod queue_pipeline;
 mod quickstart;
 mod relay;
 mod smoke;
+mod stalls;
 mod training_controller;

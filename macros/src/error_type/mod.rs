@@ -22,7 +22,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     }
 }
 
-/// An error type and what its values are called.
+/// An error type and the `error.type` values of its variants.
 struct ErrorType<'a> {
     krate: Krate,
     name: &'a Ident,
@@ -47,7 +47,7 @@ impl<'a> ErrorType<'a> {
             Data::Enum(data) => Types::PerVariant(variants(data, helper.rename_all.unwrap_or(Case::Verbatim), errors)),
             Data::Struct(_) => Types::One(text(helper.rename, &input.ident, Case::Verbatim)),
             Data::Union(data) => {
-                errors.at(data.union_token, "`TcError` is for enums and structs; a union does not know what it holds");
+                errors.at(data.union_token, "`TcError` supports enums and structs, not unions; use an enum");
                 Types::One(String::new())
             }
         };
@@ -90,7 +90,7 @@ fn expand(model: &ErrorType) -> TokenStream {
     }
 }
 
-/// Variants may share a type, which counts once.
+/// Variants may share a value, which is listed once.
 fn distinct(variants: &[(Ident, String)]) -> Vec<&String> {
     let mut types: Vec<&String> = Vec::new();
     for (_, text) in variants {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn mistakes() {
-        check("union U { a: u8 }", "`TcError` is for enums and structs");
+        check("union U { a: u8 }", "`TcError` supports enums and structs");
         check("enum E { #[tc_error(renam = \"a\")] A }", "did you mean `rename`");
         check("#[tc_error(rename = \"a\")] enum E { A }", "`rename` belongs on a variant");
         check("#[tc_error(rename_all = \"a\")] struct E;", "`rename_all` belongs on an enum");

@@ -1,4 +1,4 @@
-//! The types and impls of one key.
+//! Generates the types and impls of one key.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -9,17 +9,17 @@ use super::model::{Key, KeyType, Kind};
 use crate::entries::docs;
 use crate::krate::Krate;
 
-/// A key is an empty enum: unlike a unit struct it cannot clash with a variable of the same name. A function of that
-/// name stands for it where a value is needed.
+/// A key is an empty enum: unlike a unit struct it cannot clash with a variable of the same name. A function of that name
+/// represents it where a value is needed.
 pub(super) fn key(key: &Key, krate: &Krate) -> TokenStream {
     let (k, Key { attrs, vis, name, .. }) = (krate.private(), key);
     let on_impl: Vec<&Attribute> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     let allow = attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| quote!(#[allow(deprecated)]));
     let on_impl = quote!(#(#on_impl)* #allow);
     let (value, meta, extra) = (value(key, &k), meta(key, krate), extra(key, &k, &on_impl));
-    // At the type, which the compiler may find to be less public than the key.
+    // Placed at the type, which may be less public than the key: the compiler then points there.
     let value = quote_spanned!(value.span().resolved_at(Span::mixed_site())=> type Value = #value;);
-    // Placed at the user's words, because the compiler shows a declaration in errors about misspelled keys.
+    // Placed at the user's words, because the compiler shows the declaration in errors about misspelled keys.
     let declaration = quote_spanned!(name.span().resolved_at(Span::mixed_site())=> #vis enum #name {});
     quote! {
         #(#attrs)*
@@ -53,7 +53,7 @@ fn value(key: &Key, k: &TokenStream) -> TokenStream {
 fn meta(key: &Key, krate: &Krate) -> TokenStream {
     let (k, source) = (&krate.private(), krate.source());
     let (value, wire, docs) = (value(key, k), &key.wire, docs(&key.attrs));
-    // The whole call stands at the user's own word: the place of the call is the key's place in the catalogue.
+    // The whole call has the location of the user's own word, because the caller's location is the key's place in the catalogue.
     let place = key.name.span();
     let (meta, constructor) = (Ident::new("__TcMeta", place), Ident::new(constructor(key.kind), place));
     let call = quote_spanned!(place=> #meta::#constructor::<#value>(#wire, #docs, #source));
@@ -75,7 +75,7 @@ fn constructor(kind: Kind) -> &'static str {
     }
 }
 
-/// What only labels have.
+/// The impls that only labels have.
 fn extra(key: &Key, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
     let name = &key.name;
     let label = (key.kind == Kind::Label).then(|| label(name, k, on_impl));
@@ -97,9 +97,8 @@ fn extra(key: &Key, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
     quote!(#label #table)
 }
 
-/// Lets the key label metrics. An error about one that may not lists those that may: the user's own where they were
-/// declared, but not the built-in ones, whose code is of no help. The attribute for that is out of reach in a crate
-/// without a prelude.
+/// Allows the key to label metrics. An error about a key that is not a label lists the keys that are: the user's own, but not the
+/// built-in ones, whose code does not help. The attribute that hides them does not resolve in a crate without a prelude.
 fn label(name: &Ident, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
     let quiet = Krate::is_being_compiled().then(|| quote!(#[diagnostic::do_not_recommend]));
     let site = name.span().resolved_at(Span::mixed_site());

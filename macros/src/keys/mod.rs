@@ -8,11 +8,11 @@ use proc_macro2::TokenStream;
 pub(crate) use self::model::{ad_hoc_type, check_wire};
 use crate::krate::Krate;
 
-/// The inside of `tc_keys!`, behind `crate = path;`.
+/// Expands the input of `tc_keys!`, after `crate = path;`.
 pub(crate) fn declare(input: TokenStream) -> TokenStream {
     let (krate, input) = Krate::split(input);
     let (keys, errors) = model::parse(input);
-    // Keys that are wrong are declared too, as far as they are known: each mistake gives one error.
+    // Invalid keys are declared too, as far as they were parsed, so that each mistake gives one error.
     let mut tokens = errors.into_tokens();
     tokens.extend(keys.iter().map(|key| expand::key(key, &krate)));
     tokens

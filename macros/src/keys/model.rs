@@ -1,4 +1,4 @@
-//! The checked input of `tc_keys!`: `pub label source: SourceType = "tc.source.type";` and so on.
+//! The checked input of `tc_keys!`, such as `pub label source: SourceType = "tc.source.type";`.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -10,20 +10,20 @@ use crate::diagnostics::{Errors, shown};
 use crate::entries::{self, is_punct, take};
 use crate::suggest;
 
-/// One key.
+/// The declaration of one key.
 pub(super) struct Key {
     pub(super) attrs: Vec<Attribute>,
     pub(super) vis: Visibility,
     pub(super) kind: Kind,
     pub(super) name: Ident,
     pub(super) ty: KeyType,
-    /// Its name in exported data.
+    /// The exported name.
     pub(super) wire: LitStr,
-    /// Options behind its name: `baggage`, `logs`.
+    /// The options after the name: `baggage`, `logs`.
     pub(super) options: Vec<Ident>,
 }
 
-/// What a key is for.
+/// The kinds of keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Label,
@@ -33,25 +33,25 @@ pub(super) enum Kind {
 
 /// The type of a key's values.
 pub(super) enum KeyType {
-    /// As the user wrote it.
+    /// A type as written by the user.
     Given(TokenStream),
-    /// `Index<N>`, which needs no import.
+    /// `Index<N>`, which users need not import.
     Index(TokenStream),
-    /// `Interned<N>`, which belongs to its key.
+    /// `Interned<N>`, whose table belongs to the key.
     Interned(TokenStream),
 }
 
 const KINDS: [(&str, Kind); 3] = [("label", Kind::Label), ("id", Kind::Id), ("measure", Kind::Measure)];
 const IDS: [&str; 4] = ["str", "u64", "i64", "bool"];
 const MEASURES: [&str; 3] = ["u64", "i64", "f64"];
-/// What an attribute may be that is named where it is recorded.
+/// The types of attributes that are declared where they are recorded.
 const ANY: [&str; 5] = ["str", "u64", "i64", "f64", "bool"];
 const OPEN: [&str; 17] = [
     "String", "str", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
     "f32", "f64",
 ];
 
-/// Reads all declarations; those that are wrong but known by name are among the keys too.
+/// Parses all declarations; invalid ones are included if their name could be parsed.
 pub(super) fn parse(input: TokenStream) -> (Vec<Key>, Errors) {
     let (mut keys, mut errors): (Vec<Key>, _) = (Vec::new(), Errors::default());
     for entry in entries::split(input, "key", &mut errors) {
@@ -63,7 +63,7 @@ pub(super) fn parse(input: TokenStream) -> (Vec<Key>, Errors) {
         }
         if let Some(first) = keys.iter().find(|known| known.wire.value() == key.wire.value()) {
             let (wire, first) = (key.wire.value(), &first.name);
-            errors.at(&key.wire, format_args!("name `{wire}` is already that of key `{first}`; give it another one"));
+            errors.at(&key.wire, format_args!("name `{wire}` is already used by key `{first}`; choose another name"));
         }
         keys.push(key);
     }
@@ -74,9 +74,9 @@ fn key(input: ParseStream, errors: &mut Errors) -> syn::Result<Key> {
     let (attrs, vis) = (input.call(Attribute::parse_outer)?, input.parse()?);
     let kind = kind(input, errors)?;
     let name: Ident = input.parse()?;
-    take::<Token![:]>(input, || format!("key `{name}` has no type; write `{name}: str` or another one"))?;
+    take::<Token![:]>(input, || format!("key `{name}` has no type; write `{name}: str` or another type"))?;
     let ty: Type = input.parse()?;
-    take::<Token![=]>(input, || format!("key `{name}` has no name in exported data; write `= \"tc.{name}\"`"))?;
+    take::<Token![=]>(input, || format!("key `{name}` has no exported name; write `= \"tc.{name}\"`"))?;
     let wire: LitStr = input.parse()?;
     let options = options(input, errors)?;
     check_wire(&wire, errors);
@@ -87,12 +87,12 @@ fn key(input: ParseStream, errors: &mut Errors) -> syn::Result<Key> {
     Ok(Key { attrs, vis, kind, name, ty, wire, options })
 }
 
-/// `label`, `id` or `measure`; `None` for another word, which is a mistake.
+/// Parses `label`, `id` or `measure`; any other word is an error, and returns `None`.
 fn kind(input: ParseStream, errors: &mut Errors) -> syn::Result<Option<Kind>> {
     let word: Ident = input.call(Ident::parse_any)?;
     let known = KINDS.map(|(name, _)| name);
     if input.peek(Token![:]) {
-        let message = format!("a key has a kind; write `label {word}: ..`, `id {word}: ..` or `measure {word}: ..`");
+        let message = format!("a key needs a kind; write `label {word}: ..`, `id {word}: ..` or `measure {word}: ..`");
         return Err(syn::Error::new_spanned(word, message));
     }
     let found = KINDS.iter().find(|(name, _)| word == name).map(|(_, kind)| *kind);
@@ -104,7 +104,7 @@ fn kind(input: ParseStream, errors: &mut Errors) -> syn::Result<Option<Kind>> {
 
 const OPTIONS: [&str; 2] = ["baggage", "logs"];
 
-/// `{ baggage, logs }` behind the name.
+/// Parses `{ baggage, logs }` after the name.
 fn options(input: ParseStream, errors: &mut Errors) -> syn::Result<Vec<Ident>> {
     match input.parse::<TokenTree>()? {
         token if is_punct(&token, ';') => Ok(Vec::new()),
@@ -124,7 +124,7 @@ fn options(input: ParseStream, errors: &mut Errors) -> syn::Result<Vec<Ident>> {
     }
 }
 
-/// Checks the type for its kind; an open type becomes an `id`, so that its uses give no second error.
+/// Checks the type for its kind. An open type becomes an `id`, so that its uses do not cause further errors.
 fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
     let (name, shown) = (primitive(&ty), shown(&ty));
     match kind {
@@ -132,7 +132,7 @@ fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
             errors.at(
                 &ty,
                 format_args!(
-                    "a label is one value of a closed set, and `{shown}` is a list; a list is an `id` or a `measure`, on spans only"
+                    "a label has one value of a closed set, and `{shown}` is a list; declare the list as an `id` or a `measure`, for spans only"
                 ),
             );
             (Kind::Id, open_type(&ty))
@@ -142,7 +142,7 @@ fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
                 &ty,
                 format_args!(
                     "a label needs a closed set of values, and `{shown}` is open: derive `TcLabel` on an enum, \
-                 or use `bool`, `Index<N>` or `Interned<N>`; an open value is an `id`"
+                 or use `bool`, `Index<N>` or `Interned<N>`; for open values declare an `id`"
                 ),
             );
             (Kind::Id, open_type(&ty))
@@ -162,13 +162,13 @@ fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
     }
 }
 
-/// The type of an attribute that is named where it is recorded.
+/// Returns the type of an attribute that is declared where it is recorded.
 pub(crate) fn ad_hoc_type(ty: &Type) -> syn::Result<TokenStream> {
     accepted_type(ty, &ANY).ok_or_else(|| syn::Error::new_spanned(ty, refused("an attribute", ty, &ANY)))
 }
 
-/// The type in generated code, if it is one of `accepted` or a list of one. Texts in a list are references there, because a slice
-/// has no elements without a size.
+/// Returns the type for generated code, if `ty` is one of `accepted` or a list of one. Texts in a list become references, because
+/// elements of a slice must be sized.
 fn accepted_type(ty: &Type, accepted: &[&str]) -> Option<TokenStream> {
     let known = |ty: &Type| primitive(ty).filter(|name| accepted.contains(&name.as_str()));
     match (ty, list_of(ty)) {
@@ -188,7 +188,7 @@ fn refused(what: &str, ty: &Type, accepted: &[&str]) -> String {
     format!("{what} cannot be of type `{shown}`; expected one of {list}, or a list, as `[{first}]`{}", hint(ty))
 }
 
-/// The type of the elements, if `ty` is a list of any kind.
+/// Returns the type of the elements, if `ty` is a list of any kind.
 fn list_of(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Reference(reference) => list_of(&reference.elem),
@@ -207,7 +207,7 @@ fn list_of(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// What the user may have meant by a type that no key has.
+/// Suggests a replacement for a type that keys do not support.
 fn hint(ty: &Type) -> &'static str {
     match (ty, list_of(ty)) {
         (Type::Slice(_), Some(element)) => return hint(element),
@@ -223,7 +223,7 @@ fn hint(ty: &Type) -> &'static str {
     }
 }
 
-/// The last word of a path without arguments, through references.
+/// Returns the last word of a path without arguments, also behind references.
 fn primitive(ty: &Type) -> Option<String> {
     match ty {
         Type::Reference(reference) => primitive(&reference.elem),
@@ -235,7 +235,7 @@ fn primitive(ty: &Type) -> Option<String> {
     }
 }
 
-/// The type of an `id` that takes what `ty` suggests.
+/// Returns the type of an `id` that is closest to `ty`.
 fn open_type(ty: &Type) -> KeyType {
     let element = list_of(ty);
     let name = match primitive(element.unwrap_or(ty)).as_deref() {
@@ -273,8 +273,8 @@ fn label_type(ty: Type) -> KeyType {
     }
 }
 
-/// `tc.source.type`: words of lower-case letters, digits and `_`, with dots between them. Behind `header` or `metadata` stands the
-/// name of one, which may have `-`.
+/// Checks a name such as `tc.source.type`: words of lower-case letters, digits and `_`, separated by dots. After `header` or
+/// `metadata` follows the name of one, which may contain `-`.
 pub(crate) fn check_wire(wire: &LitStr, errors: &mut Errors) {
     let name = wire.value();
     let is_word = |word: &str, of_header: bool| {
@@ -295,7 +295,7 @@ pub(crate) fn check_wire(wire: &LitStr, errors: &mut Errors) {
     let better = words.collect::<Vec<_>>().join(".");
     let advice = match !better.is_empty() && is_name(&better) {
         true => format!("write `{better}`"),
-        false => "write a name as `tc.source.type`".to_owned(),
+        false => "write for example `tc.source.type`".to_owned(),
     };
-    errors.at(wire, format_args!("key name `{name}` is not lower-case words with dots between them; {advice}"));
+    errors.at(wire, format_args!("key name `{name}` must be lower-case words separated by dots; {advice}"));
 }

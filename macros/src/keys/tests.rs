@@ -1,8 +1,8 @@
-//! Keys that are right, and the mistakes of others.
+//! Valid keys, and the errors of invalid ones.
 
 use super::*;
 
-/// Compares the errors, one a line.
+/// Compares the errors, one per line.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let (_, errors) = model::parse(text.parse().unwrap());
@@ -61,7 +61,7 @@ fn lists() {
     );
     check(
         r#"label a: [str] = "a"; label b: Vec<u64> = "b"; label c: &[bool; 3] = "c";"#,
-        &["`[str]` is a list; a list is an `id` or a `measure`", "`Vec<u64>` is a list", "is a list"],
+        &["`[str]` is a list; declare the list as an `id` or a `measure`", "`Vec<u64>` is a list", "is a list"],
     );
     check(r#"id a: [f64] = "a";"#, &["an `id` cannot be of type `[f64]`"]);
     check(r#"measure a: [bool] = "a";"#, &["a `measure` cannot be of type `[bool]`"]);
@@ -77,10 +77,10 @@ fn names() {
     check(r#"id a: str = "tc.source-type";"#, &["write `tc.source_type`"]);
     check(r#"id a: str = "Tc.SourceType";"#, &["write `tc.source_type`"]);
     check(r#"id a: str = "tc..a";"#, &["write `tc.a`"]);
-    check(r#"id a: str = "";"#, &["write a name as"]);
+    check(r#"id a: str = "";"#, &["write for example"]);
     check(
         r#"id a: str = "a"; id a: str = "b"; id c: str = "a";"#,
-        &["`a` is declared twice", "`a` is already that of key `a`"],
+        &["`a` is declared twice", "`a` is already used by key `a`"],
     );
 }
 
@@ -100,7 +100,7 @@ fn parts_left_out() {
         r#"id a = "a"; id b: str; id c: ; id d; id e: str = ;"#,
         &[
             "key `a` has no type",
-            "key `b` has no name in exported data",
+            "key `b` has no exported name",
             "expected",
             "key `d` has no type",
             "expected string literal",

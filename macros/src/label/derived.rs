@@ -12,16 +12,16 @@ use crate::krate::Krate;
 pub(super) struct Derived {
     pub(super) krate: Krate,
     pub(super) name: Ident,
-    /// Variants and their texts, which differ.
+    /// The variants and their texts, all different.
     pub(super) values: Vec<(Ident, String)>,
-    /// The variant for every text that is not one of those.
+    /// The variant for all other texts.
     pub(super) other: Option<Ident>,
-    /// Whether it is an enum without fields, generics or other things that no label has.
+    /// Whether it is an enum without fields, generics or anything else that labels cannot have.
     pub(super) is_plain: bool,
 }
 
 impl Derived {
-    /// Reads an enum; mistakes go to `errors`.
+    /// Reads an enum; adds mistakes to `errors`.
     pub(super) fn new(input: &DeriveInput, errors: &mut Errors) -> Self {
         let helper = derive_input::read(&input.attrs, "tc_label", &["rename_all", "crate"], errors);
         helper.krate.check("#[tc_label(crate = path::to::tracecast)]", errors);
@@ -29,11 +29,17 @@ impl Derived {
             Self { krate: helper.krate, name: input.ident.clone(), values: Vec::new(), other: None, is_plain: true };
         if !input.generics.params.is_empty() {
             label.is_plain = false;
-            errors.at(&input.generics, "a label cannot be generic: its values must be known to the compiler");
+            errors.at(
+                &input.generics,
+                "a label cannot be generic: its values must be known at compile time; remove the parameters",
+            );
         }
         let Data::Enum(data) = &input.data else {
             label.is_plain = false;
-            errors.at(&input.ident, "`TcLabel` is for enums without fields; an open value is an `id` key, not a label");
+            errors.at(
+                &input.ident,
+                "`TcLabel` is for enums without fields; for open values use an `id` key, not a label",
+            );
             return label;
         };
         label.variants(data, helper.rename_all.unwrap_or(Case::Snake), errors);
@@ -52,8 +58,8 @@ impl Derived {
     fn variant(&mut self, variant: &Variant, case: Case, errors: &mut Errors) {
         if !matches!(variant.fields, Fields::Unit) {
             self.is_plain = false;
-            let message = "a label's variant has no fields: they would make the set of values open; \
-                record the field under an `id` or `measure` key of its own";
+            let message = "a variant of a label cannot have fields, which would make the set of values open; \
+                record the field with a separate `id` or `measure` key";
             errors.at(&variant.fields, message);
         }
         let helper = derive_input::read(&variant.attrs, "tc_label", &["rename", "other"], errors);
@@ -64,9 +70,9 @@ impl Derived {
         };
         if let Some((first, _)) = self.values.iter().find(|(_, known)| *known == text) {
             let message =
-                format!("value `{text}` is already that of `{first}`; give one of them `#[tc_label(rename = \"..\")]`");
+                format!("value `{text}` is already used by `{first}`; give one of them `#[tc_label(rename = \"..\")]`");
             errors.at(&variant.ident, message);
-            // Another text for the expansion, which goes on, and in which no two arms may be the same.
+            // Uses another text, because the expansion continues and its match arms must differ.
             text = format!("{text} {}", self.values.len());
         }
         match (&helper.other, &self.other) {

@@ -1,13 +1,13 @@
-//! Implementations of `Label`, `ClosedLabel` and what goes with them.
+//! Generates implementations of `Label`, `ClosedLabel` and related traits.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::derived::Derived;
-use super::foreign::{Arm, Foreign};
+use super::label_for::{Arm, ExternalLabel};
 use crate::krate::Krate;
 
-/// A label that the user's own enum is.
+/// Generates the implementations for the user's own enum.
 pub(super) fn derived(label: &Derived) -> TokenStream {
     let (k, name) = (label.krate.private(), &label.name);
     let texts: Vec<&String> = label.values.iter().map(|(_, text)| text).collect();
@@ -23,11 +23,12 @@ pub(super) fn derived(label: &Derived) -> TokenStream {
     implement(&k, &quote!(#name), &texts, &ordinal, &from_value)
 }
 
-/// A label type beside an enum of another crate.
-pub(super) fn foreign(label: &Foreign, krate: &Krate) -> TokenStream {
-    let (k, Foreign { attrs, vis, name, path, .. }) = (krate.private(), label);
+/// Generates a label type for an enum of another crate.
+pub(super) fn label_for(label: &ExternalLabel, krate: &Krate) -> TokenStream {
+    let (k, ExternalLabel { attrs, vis, name, path, .. }) = (krate.private(), label);
     let arms = label.arms.iter().map(|arm| arm_of(path, arm));
-    // That a variant is missing is an error at what is matched: it should be at the user's enum.
+    // If a variant is missing, the compiler's error points at the matched expression, which therefore has the location of the
+    // user's path.
     let place = path.segments.last().map_or_else(Span::call_site, |last| last.ident.span());
     let argument = Ident::new("value", place.resolved_at(Span::mixed_site()));
     let matched = quote_spanned!(argument.span()=> *#argument);

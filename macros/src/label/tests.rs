@@ -1,8 +1,8 @@
-//! Labels that are right, and the mistakes of others.
+//! Valid labels, and the errors of invalid ones.
 
 use super::*;
 
-/// The expansion, or all errors, contains each of `parts`.
+/// Checks that the expansion, or the list of errors, contains each of `parts`.
 #[track_caller]
 fn check(found: TokenStream, parts: &[&str]) {
     let squeezed = |text: &str| text.split_whitespace().collect::<String>();
@@ -31,11 +31,11 @@ fn derive_mistakes() {
     let check_derive = |text: &str, parts: &[&str]| check(derive(text.parse().unwrap()), parts);
     check_derive("struct A;", &["`TcLabel` is for enums without fields"]);
     check_derive("enum A {}", &["a label needs at least one variant"]);
-    check_derive("enum A { B(u8), C { d: u8 } }", &["no fields", "no fields"]);
-    check_derive("enum A<T> { B, C(T) }", &["cannot be generic", "no fields"]);
+    check_derive("enum A { B(u8), C { d: u8 } }", &["cannot have fields", "cannot have fields"]);
+    check_derive("enum A<T> { B, C(T) }", &["cannot be generic", "cannot have fields"]);
     check_derive(
         "enum A { AB, Ab, #[tc_label(rename = \"ab\")] C }",
-        &["already that of `AB`", "already that of `AB`"],
+        &["already used by `AB`", "already used by `AB`"],
     );
     check_derive("enum A { #[tc_label(other)] B, #[tc_label(other)] C }", &["only one variant"]);
     check_derive("#[tc_label(rename_al = \"x\")] enum A { B }", &["did you mean `rename_all`"]);
@@ -45,16 +45,16 @@ fn derive_mistakes() {
 }
 
 #[test]
-fn foreign_enums() {
-    let check_foreign =
-        |text: &str, parts: &[&str]| check(foreign(format!("crate = x; {text}").parse().unwrap()), parts);
-    check_foreign(
+fn external_enums() {
+    let check_external =
+        |text: &str, parts: &[&str]| check(label_for(format!("crate = x; {text}").parse().unwrap()), parts);
+    check_external(
         "pub struct N for a::E { A | B => \"ab\", C => \"c\", D => \"ab\", _ => \"other\" }",
         &["a::E::A { .. } | a::E::B { .. } => 0u16", "a::E::D { .. } => 0u16", "_ => 2u16", "1usize => \"c\""],
     );
-    check_foreign("struct N for E {}", &["at least one value"]);
-    check_foreign(
+    check_external("struct N for E {}", &["at least one value"]);
+    check_external(
         "struct N for E { _ => \"a\", B => \"\", B => \"c\" }",
-        &["`_` comes last", "cannot be empty", "given twice"],
+        &["`_` must come last", "cannot be empty", "given twice"],
     );
 }

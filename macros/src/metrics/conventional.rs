@@ -1,9 +1,9 @@
-//! Names of OpenTelemetry's semantic conventions, as `http.server.request.duration`: they do not say their unit, so that is
-//! written beside them.
+//! Names of OpenTelemetry's semantic conventions, such as `http.server.request.duration`. They do not contain their unit, so it
+//! is declared beside the name.
 
 use super::units;
 
-/// The first words of the conventions' names. A closed list, so that a slip of the pen is not taken for one.
+/// The first words of the conventions' names. A closed list, so that a typo is not accepted as one.
 const NAMESPACES: [&str; 19] = [
     "azure",
     "cicd",
@@ -27,34 +27,36 @@ const NAMESPACES: [&str; 19] = [
 ];
 const LONGEST: usize = 128;
 
-/// Whether it is meant as such a name.
+/// Returns whether the name is meant as a name of the conventions.
 pub(super) fn is(name: &str) -> bool {
     name.split_once('.').is_some_and(|(first, _)| NAMESPACES.contains(&first))
 }
 
-/// What is wrong with such a name; nothing if it is right.
+/// Returns the error of an invalid name.
 pub(super) fn mistake(name: &str) -> Option<String> {
     let is_word = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase()) && word.split('_').all(is_part);
     if !name.split('.').all(is_word) {
         return Some(format!(
-            "`{name}` is no name of the semantic conventions: those are lower-case words with `.` between them"
+            "`{name}` is not a valid name of the semantic conventions, which are lower-case words separated by `.`"
         ));
     }
-    (name.len() > LONGEST).then(|| format!("this name has {} characters, and {LONGEST} are the most", name.len()))
+    (name.len() > LONGEST).then(|| format!("this name has {} characters; shorten it to at most {LONGEST}", name.len()))
 }
 
 fn is_part(part: &str) -> bool {
     !part.is_empty() && part.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
 }
 
-/// What is wrong with the unit beside it.
+/// Returns the error of an invalid or missing unit.
 pub(super) fn unit_mistake(name: &str, unit: Option<&str>) -> Option<String> {
     match unit {
-        None => Some(format!("`{name}` does not say its unit; write it, as in `\"{name}\" {{ unit: \"s\" }}`")),
+        None => {
+            Some(format!("`{name}` does not contain its unit; declare the unit, as in `\"{name}\" {{ unit: \"s\" }}`"))
+        }
         Some(unit) if units::is_known(unit) => None,
         Some(unit) => Some(format!(
-            "`{unit}` is no unit of the semantic conventions; write one of UCUM, as `s`, `By` or `1`, or what is counted in \
-             braces, as `{{request}}`"
+            "`{unit}` is not a unit of the semantic conventions; write a UCUM unit such as `s`, `By` or `1`, or the counted thing in \
+             braces, as in `{{request}}`"
         )),
     }
 }
@@ -92,10 +94,10 @@ mod tests {
         for unit in ["s", "By", "1", "%", "{request}", "By/s", "Cel"] {
             assert_eq!(unit_mistake("hw.power", Some(unit)), None, "{unit}");
         }
-        assert!(unit_mistake("hw.power", None).is_some_and(|mistake| mistake.contains("does not say its unit")));
+        assert!(unit_mistake("hw.power", None).is_some_and(|mistake| mistake.contains("does not contain its unit")));
         for unit in ["", "seconds", "{}", "By/", "/s", "By/s/s"] {
             assert!(
-                unit_mistake("hw.power", Some(unit)).is_some_and(|mistake| mistake.contains("is no unit")),
+                unit_mistake("hw.power", Some(unit)).is_some_and(|mistake| mistake.contains("is not a unit")),
                 "{unit}"
             );
         }

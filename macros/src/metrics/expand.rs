@@ -1,4 +1,4 @@
-//! The static of one metric.
+//! Generates the static of one metric.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -10,8 +10,8 @@ use super::model::Metric;
 use crate::entries::docs;
 use crate::krate::Krate;
 
-/// The static, registered at link time, with all that is checked of it inside: so an attribute such as `#[cfg]` holds
-/// for everything.
+/// Generates the static, registered at link time. All checks are inside of it, so that an attribute such as `#[cfg]` applies to
+/// them too.
 pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
     let (k, Metric { attrs, vis, name, labels, number, wire, unit, settings, .. }) = (krate.private(), metric);
     let kind = Ident::new(metric.kind.name(), Span::mixed_site());
@@ -31,7 +31,7 @@ pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
     };
     let (given, meta, source) = (&declaration.labels, declaration.tokens(krate), krate.source());
     let check = check(&Ident::new("__tc_meta", Span::mixed_site()), wire.span());
-    // The labels stand in the type alone, and the rest infers them: so a path that leads nowhere is one error.
+    // The labels are written in the type only, and inferred elsewhere, so that an unresolved path gives one error.
     let value = quote_spanned! {Span::mixed_site()=> {
         const fn __tc_declare<#given: #k::LabelSet>(
             __tc_source: &'static #k::Source,
@@ -43,26 +43,26 @@ pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
         #check
         __tc_metric
     }};
-    // It starts and ends at the user's word, where the compiler then says that another item has its name.
+    // Starts and ends at the user's word, so that the compiler points there if another item has the same name.
     let site = place.resolved_at(Span::call_site());
     let (start, end) = (quote_spanned!(site=> static), quote_spanned!(site=> ;));
     let item = quote!(#(#attrs)* #vis #start #name: #k::#kind<#labels, #number> = #value #end);
     if cfg!(feature = "off") { item } else { quote!(#k::in_section! { metrics #item }) }
 }
 
-/// Where the last word of a path stands: the whole of it is no single place.
+/// Returns the location of a path's last word; the whole path has no single location.
 fn last_word(path: &Path) -> Span {
     path.segments.last().map_or_else(|| path.span(), |last| last.ident.span())
 }
 
-/// The key of a label; that it is none is an error at `place`.
+/// Returns the label of a key; if the key is not a label, the error points at `place`.
 pub(crate) fn label_of(key: &impl ToTokens, place: Span, krate: &Krate) -> TokenStream {
     let site = place.resolved_at(Span::mixed_site());
     let k = krate.private_at(site);
     quote_spanned!(site=> #k::LabelOf<#key>)
 }
 
-/// What describes a metric.
+/// The parts of a metric's description.
 pub(crate) struct Declaration<'a> {
     pub(crate) kind: Kind,
     /// A tuple of keys.
@@ -71,18 +71,19 @@ pub(crate) struct Declaration<'a> {
     pub(crate) name: &'a LitStr,
     pub(crate) unit: &'a str,
     pub(crate) description: String,
-    /// What the catalogue shows as the metric's place.
+    /// The metric's location in the catalogue.
     pub(crate) place: Span,
-    /// Calls that say more.
+    /// Calls that add further settings.
     pub(crate) settings: TokenStream,
 }
 
 impl Declaration<'_> {
-    /// The expression that describes the metric.
+    /// Generates the expression that describes the metric.
     pub(crate) fn tokens(&self, krate: &Krate) -> TokenStream {
         let Self { labels, number, name, unit, description, place, settings, .. } = self;
         let (k, kind) = (krate.private(), Ident::new(self.kind.name(), Span::mixed_site()));
-        // The whole call stands at the user's own word, because the place of the call is the metric's place.
+        // The whole call has the location of the user's own word, because the caller's location is the metric's place in the
+        // catalogue.
         let (metric, constructor) = (Ident::new("__TcMetric", *place), Ident::new("meta", *place));
         let call = quote_spanned!(*place=> #metric::<#labels, #number>::#constructor(#name, #unit, #description));
         quote_spanned! {Span::mixed_site()=> {
@@ -92,7 +93,7 @@ impl Declaration<'_> {
     }
 }
 
-/// A constant with what describes a metric, and the check of it, whose error points at `place`.
+/// Generates a constant with the description of a metric, and its check, whose error points at `place`.
 pub(crate) fn checked(constant: &Ident, meta: &TokenStream, place: Span, krate: &Krate) -> TokenStream {
     let (k, check) = (krate.private(), check(constant, place));
     quote_spanned! {Span::mixed_site()=>
@@ -101,7 +102,7 @@ pub(crate) fn checked(constant: &Ident, meta: &TokenStream, place: Span, krate: 
     }
 }
 
-/// Has the compiler say what is wrong with a metric, if anything is.
+/// Generates a check whose compile error explains an invalid metric.
 fn check(meta: &Ident, place: Span) -> TokenStream {
     let site = place.resolved_at(Span::mixed_site());
     let panic = quote_spanned!(site=> ::core::panic!("{}", __tc_mistake.as_str()));

@@ -1,4 +1,4 @@
-//! What a metric is: the words that a declaration may use, and what numbers it takes.
+//! The kinds of metrics, their names, and the number types that they accept.
 
 /// The kind of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,24 +10,24 @@ pub(crate) enum Kind {
     ObservableGauge,
 }
 
-/// The names of the kinds, for the list in an error.
+/// The names of the kinds, as errors list them.
 pub(crate) const NAMES: [&str; 5] = ["Counter", "UpDownCounter", "Gauge", "Histogram", "ObservableGauge"];
 
 impl Kind {
     pub(crate) const ALL: [Self; 5] =
         [Self::Counter, Self::UpDownCounter, Self::Gauge, Self::Histogram, Self::ObservableGauge];
 
-    /// The kind with this name.
+    /// Returns the kind with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The name of its type in the runtime.
+    /// Returns the name of the kind's type in the runtime.
     pub(crate) fn name(self) -> &'static str {
         NAMES[self as usize]
     }
 
-    /// The numbers that it takes, the default first.
+    /// Returns the number types that the kind accepts, the default first.
     pub(crate) fn numbers(self) -> &'static [&'static str] {
         match self {
             Self::Counter => &["u64", "f64"],
@@ -37,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// Whether it holds a last value.
+    /// Returns whether the kind holds a last value.
     pub(crate) fn is_gauge(self) -> bool {
         matches!(self, Self::Gauge | Self::ObservableGauge)
     }

@@ -8,17 +8,17 @@ use super::kind::{self, Kind};
 use crate::diagnostics::{Errors, shown};
 use crate::suggest;
 
-/// The runtime has no longer tuples.
+/// The maximum number of labels, limited by the tuples that the runtime implements.
 pub(crate) const MOST_LABELS: usize = 8;
 
-/// What the type of a metric says.
+/// Parts of a metric's type: kind, label keys, number type.
 pub(super) struct MetricType {
     pub(super) kind: Kind,
     pub(super) labels: Vec<Path>,
     pub(super) number: Ident,
 }
 
-/// Reads the type; what is wrong with its arguments is left out of it.
+/// Reads the type; invalid arguments are left out of the result.
 pub(super) fn read(ty: &Type, errors: &mut Errors) -> syn::Result<MetricType> {
     let last = match ty {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
@@ -36,12 +36,13 @@ pub(super) fn read(ty: &Type, errors: &mut Errors) -> syn::Result<MetricType> {
     let labels = arguments.next().map(|argument| labels(argument, errors)).unwrap_or_default();
     let number = arguments.next().and_then(|argument| number(kind, argument, errors));
     if let Some(more) = arguments.next() {
-        errors.at(more, format_args!("a `{}` has labels and a type of number; remove this", kind.name()));
+        errors.at(more, format_args!("a `{}` takes only labels and a number type; remove this", kind.name()));
     }
     Ok(MetricType { kind, labels, number: number.unwrap_or_else(|| default_number(kind)) })
 }
 
-/// The kind of this name. A slip of the hand is reported and taken for what was meant, so that uses give no second error.
+/// Returns the kind with this name. A typo is reported and replaced by the nearest kind, so that uses of the metric cause no
+/// further errors.
 fn kind(word: &Ident, errors: &mut Errors) -> syn::Result<Kind> {
     let name = word.to_string();
     if let Some(kind) = Kind::named(&name) {
@@ -74,7 +75,7 @@ fn labels(argument: &GenericArgument, errors: &mut Errors) -> Vec<Path> {
     keys
 }
 
-/// A key that should have stood in a tuple.
+/// Accepts a key that is missing its tuple, and reports that.
 fn one(ty: &Type, written: impl ToTokens, keys: &mut Vec<Path>, errors: &mut Errors) {
     let Type::Path(path) = ty else {
         errors.at(written, "labels are a tuple of keys; write `(keys::source,)`, or `()` for none");
@@ -83,7 +84,7 @@ fn one(ty: &Type, written: impl ToTokens, keys: &mut Vec<Path>, errors: &mut Err
     let name = shown(path);
     let is_number = path.path.get_ident().is_some_and(|name| ["u64", "i64", "f64"].iter().any(|number| name == number));
     match is_number {
-        true => errors.at(written, format_args!("labels come before the type of number; write `(), {name}`")),
+        true => errors.at(written, format_args!("labels come before the number type; write `(), {name}`")),
         false => {
             errors.at(written, format_args!("labels are a tuple of keys; write `({name},)`"));
             keys.push(path.path.clone());
@@ -96,7 +97,10 @@ fn key(element: &Type, errors: &mut Errors) -> Option<Path> {
         Type::Path(path) if path.qself.is_none() => Some(path.path.clone()),
         Type::Group(group) => key(&group.elem, errors),
         _ => {
-            errors.at(element, "a label is named by its key, as `keys::source`; declare it with `tracecast::tc_keys!`");
+            errors.at(
+                element,
+                "a label is given by its key, as in `keys::source`; declare it with `tracecast::tc_keys!`",
+            );
             None
         }
     }
@@ -113,9 +117,9 @@ fn add(key: Path, keys: &mut Vec<Path>, errors: &mut Errors) {
     }
 }
 
-/// The error for a label that comes twice.
+/// The error for a label that is listed twice.
 pub(crate) fn label_twice(name: &str) -> String {
-    format!("label `{name}` stands twice; remove one of them")
+    format!("label `{name}` is listed twice; remove one of them")
 }
 
 fn number(kind: Kind, argument: &GenericArgument, errors: &mut Errors) -> Option<Ident> {
@@ -128,7 +132,7 @@ fn number(kind: Kind, argument: &GenericArgument, errors: &mut Errors) -> Option
     }
     let accepted = kind.numbers().iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
     let (name, given) = (kind.name(), shown(argument));
-    errors.at(argument, format_args!("the numbers of a `{name}` are {accepted}, not `{given}`"));
+    errors.at(argument, format_args!("the number type of `{name}` is {accepted}, not `{given}`"));
     None
 }
 

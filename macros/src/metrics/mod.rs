@@ -1,4 +1,4 @@
-//! `tc_metrics!`: declarations of metrics, and what `#[tc_metric]` shares with them.
+//! `tc_metrics!`: declarations of metrics, and the parts that `#[tc_metric]` uses too.
 
 mod conventional;
 mod expand;
@@ -23,11 +23,11 @@ pub(crate) use units::{of as unit_of, with as with_unit, without as without_unit
 
 use crate::krate::Krate;
 
-/// The inside of `tc_metrics!`, behind `crate = path;`.
+/// Expands the input of `tc_metrics!`, after `crate = path;`.
 pub(crate) fn declare(input: TokenStream) -> TokenStream {
     let (krate, input) = Krate::split(input);
     let (metrics, errors) = model::parse(input);
-    // Metrics that are wrong are declared too, as far as they are known: each mistake gives one error.
+    // Invalid metrics are declared too, as far as they were parsed, so that each mistake gives one error.
     let mut tokens = errors.into_tokens();
     tokens.extend(metrics.iter().map(|metric| expand::metric(metric, &krate)));
     if !metrics.is_empty() {

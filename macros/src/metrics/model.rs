@@ -1,4 +1,4 @@
-//! The checked input of `tc_metrics!`: `pub static LOADS: Counter<(keys::source,)> = "tc_loads_total";` and so on.
+//! The checked input of `tc_metrics!`, such as `pub static LOADS: Counter<(keys::source,)> = "tc_loads_total";`.
 
 use proc_macro2::{Delimiter, Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
@@ -11,22 +11,22 @@ use super::{conventional, labels, names, units};
 use crate::diagnostics::Errors;
 use crate::entries::{self, take};
 
-/// One metric.
+/// The declaration of one metric.
 pub(super) struct Metric {
     pub(super) attrs: Vec<Attribute>,
     pub(super) vis: Visibility,
-    /// The static.
+    /// The name of the static.
     pub(super) name: Ident,
     pub(super) kind: Kind,
     pub(super) labels: Vec<Path>,
     pub(super) number: Ident,
-    /// Its name in exported data.
+    /// The exported name.
     pub(super) wire: LitStr,
     pub(super) unit: String,
     pub(super) settings: Settings,
 }
 
-/// Reads all declarations; those that are wrong but known by name and kind are among the metrics too.
+/// Parses all declarations; invalid ones are included if their name and kind could be parsed.
 pub(super) fn parse(input: TokenStream) -> (Vec<Metric>, Errors) {
     let (mut metrics, mut errors): (Vec<Metric>, _) = (Vec::new(), Errors::default());
     for entry in entries::split(input, "metric", &mut errors) {
@@ -45,8 +45,9 @@ fn metric(input: ParseStream, errors: &mut Errors) -> syn::Result<Metric> {
     take::<Token![:]>(input, || format!("metric `{name}` has no type; write `{name}: Counter` or another kind"))?;
     let ty: Type = input.parse()?;
     let ty = labels::read(&ty, errors)?;
-    take::<Token![=]>(input, || format!("metric `{name}` has no name in exported data; write `= \"tc_..\"`"))?;
-    let wire = take::<LitStr>(input, || "the name of a metric is a string literal, as `\"tc_loads_total\"`".into())?;
+    take::<Token![=]>(input, || format!("metric `{name}` has no exported name; write `= \"tc_..\"`"))?;
+    let wire =
+        take::<LitStr>(input, || "the name of a metric has to be a string literal, as in `\"tc_loads_total\"`".into())?;
     let options = braces(input, ty.kind, errors)?;
     let unit = match conventional::is(&wire.value()) {
         true => unit_of_convention(&wire, options.unit.as_ref(), errors),
@@ -68,7 +69,7 @@ fn metric(input: ParseStream, errors: &mut Errors) -> syn::Result<Metric> {
     })
 }
 
-/// The options behind the name, and the end of the declaration.
+/// Parses the options after the name, and the end of the declaration.
 fn braces(input: ParseStream, kind: Kind, errors: &mut Errors) -> syn::Result<Options> {
     if input.peek(Token![;]) {
         return input.parse::<Token![;]>().map(|_| Options::default());
@@ -84,7 +85,7 @@ fn braces(input: ParseStream, kind: Kind, errors: &mut Errors) -> syn::Result<Op
     Ok(options)
 }
 
-/// The unit, which follows from the name; what is written beside it has to agree.
+/// Returns the unit, which follows from the name; a unit that is declared too has to agree.
 fn unit(wire: &LitStr, kind: Kind, written: Option<&LitStr>, errors: &mut Errors) -> String {
     let name = wire.value();
     let follows = units::of(kind, &name).to_owned();
@@ -98,7 +99,7 @@ fn unit(wire: &LitStr, kind: Kind, written: Option<&LitStr>, errors: &mut Errors
     }
 }
 
-/// The unit that is written beside a name of the semantic conventions.
+/// Returns the unit that is declared beside a name of the semantic conventions.
 fn unit_of_convention(wire: &LitStr, written: Option<&LitStr>, errors: &mut Errors) -> String {
     let (name, unit) = (wire.value(), written.map(LitStr::value));
     if let Some(mistake) = conventional::mistake(&name) {

@@ -1,4 +1,4 @@
-//! What a metric may be called. Each mistake says what to write instead.
+//! Checks the names of metrics. Each error suggests a valid name.
 
 use syn::LitStr;
 
@@ -10,79 +10,82 @@ use crate::diagnostics::Errors;
 
 const LONGEST: usize = 128;
 
-/// Reports what is wrong with a name; whether it is right.
+/// Reports an invalid name. Returns whether the name is valid.
 pub(crate) fn check(name: &LitStr, kind: Kind, errors: &mut Errors) -> bool {
     let mistake = mistake(&name.value(), kind, &Prefix::current());
     mistake.map(|mistake| errors.at(name, mistake)).is_none()
 }
 
-/// What is wrong with a name and what it could be instead; nothing if it is right.
+/// Returns the error of an invalid name, with a suggestion.
 fn mistake(name: &str, kind: Kind, prefix: &Prefix) -> Option<String> {
     if let Some(mistake) = prefix.mistake() {
         return Some(mistake);
     }
     let better = || corrected(name, kind, prefix.text());
     if name.is_empty() {
-        return Some(format!("a metric's name cannot be empty; write a name as `{}`", better()));
+        return Some(format!("a metric's name cannot be empty; write for example `{}`", better()));
     }
     if !is_words(name) {
         let better = better();
-        return Some(format!("metric name `{name}` is not lower-case words with `_` between them; write `{better}`"));
+        return Some(format!("metric name `{name}` must be lower-case words separated by `_`; write `{better}`"));
     }
     let Some(rest) = name.strip_prefix(prefix.text()) else {
         return Some(other_prefix(prefix, &better()));
     };
     if name.len() > LONGEST {
-        return Some(format!("this name has {} characters, and {LONGEST} are the most; shorten it", name.len()));
+        return Some(format!("this name has {} characters; shorten it to at most {LONGEST}", name.len()));
     }
     total(rest, kind, &better).or_else(|| {
         let nothing = between(rest, kind).is_empty();
-        nothing.then(|| format!("metric name `{name}` does not say what is measured; write a name as `{}`", better()))
+        nothing
+            .then(|| format!("metric name `{name}` does not name what is measured; write for example `{}`", better()))
     })
 }
 
 fn other_prefix(prefix: &Prefix, better: &str) -> String {
     let text = prefix.text();
     match prefix.is_own() {
-        true => format!("metric names of this crate start with `{text}`, as its Cargo.toml says; write `{better}`"),
+        true => {
+            format!("metric names of this crate must start with `{text}`, as set in its Cargo.toml; write `{better}`")
+        }
         false => format!(
-            "metric names of this crate start with `{text}`; write `{better}`, or set another prefix once with \
+            "metric names of this crate must start with `{text}`; write `{better}`, or set another prefix once with \
              `metric-prefix` under `[package.metadata.tracecast]` in Cargo.toml"
         ),
     }
 }
 
-/// The word `total` ends the name of a counter, and stands nowhere else.
+/// Checks the word `total`, which ends the name of a counter and occurs in no other name.
 fn total(rest: &str, kind: Kind, better: &impl Fn() -> String) -> Option<String> {
     let totals = rest.split('_').filter(|word| *word == "total").count();
     let ends = rest.rsplit('_').next() == Some("total");
     match (kind, totals, ends) {
         (Kind::Counter, 1, true) => None,
-        (Kind::Counter, 0, _) => Some(format!("the name of a counter ends in `_total`; write `{}`", better())),
+        (Kind::Counter, 0, _) => Some(format!("the name of a counter must end in `_total`; write `{}`", better())),
         (Kind::Counter, ..) => {
-            Some(format!("the word `total` ends the name of a counter and stands nowhere else; write `{}`", better()))
+            Some(format!("the word `total` is allowed only at the end of a counter's name; write `{}`", better()))
         }
         (_, 0, _) => None,
-        _ => Some(format!("only the name of a `Counter` has the word `total` in it; write `{}`", better())),
+        _ => Some(format!("only the name of a `Counter` may contain the word `total`; write `{}`", better())),
     }
 }
 
-/// Words of lower-case letters and digits, with one `_` between them.
+/// Returns whether the text consists of words of lower-case letters and digits, separated by single `_`.
 fn is_words(name: &str) -> bool {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     name.split('_').all(is_word)
 }
 
-/// What says what is measured: `rest` without the words for its unit and for a total.
+/// Returns the words that name the measured quantity: `rest` without its unit and `total`.
 fn between(rest: &str, kind: Kind) -> String {
-    // In front of the prefix, so that a unit alone is a last word too.
+    // Adds a prefix, so that a unit alone is a last word too.
     let name = format!("x_{rest}");
     let base = units::without(kind, &name);
     let words = base.split('_').skip(1).filter(|word| *word != "total");
     words.collect::<Vec<_>>().join("_")
 }
 
-/// A name that is right and as near as can be.
+/// Returns the nearest valid name.
 fn corrected(name: &str, kind: Kind, prefix: &str) -> String {
     let snake = Case::Snake.apply(name);
     let without_prefix = snake.strip_prefix(prefix).or_else(|| snake.strip_prefix("tc_")).unwrap_or(&snake);
@@ -137,9 +140,9 @@ mod tests {
     #[test]
     fn words() {
         for wrong in ["tcLoads", "tc_Loads_total", "tc__loads_total", "tc_loads_total_", "tc-loads", "tc.loads.total"] {
-            check(Kind::Counter, wrong, "is not lower-case words with `_` between them; write `tc_loads_total`");
+            check(Kind::Counter, wrong, "must be lower-case words separated by `_`; write `tc_loads_total`");
         }
-        check(Kind::Counter, "", "cannot be empty; write a name as `tc_loads_total`");
+        check(Kind::Counter, "", "cannot be empty; write for example `tc_loads_total`");
         check(Kind::Gauge, "tc_ä_b", "write `tc_b`");
         check(Kind::Gauge, "ä", "write `tc_pool_free_bytes`");
     }
@@ -154,32 +157,36 @@ mod tests {
             &own,
             Kind::Counter,
             "tc_loads_total",
-            "start with `acme_`, as its Cargo.toml says; write `acme_loads",
+            "start with `acme_`, as set in its Cargo.toml; write `acme_loads",
         );
         check_with(&Prefix::own("Acme"), Kind::Counter, "tc_loads_total", "`metric-prefix = \"Acme\"` in Cargo.toml");
     }
 
     #[test]
     fn totals() {
-        check(Kind::Counter, "tc_loads", "a counter ends in `_total`; write `tc_loads_total`");
-        check(Kind::Counter, "tc_total_loads", "stands nowhere else; write `tc_loads_total`");
-        check(Kind::Counter, "tc_total_loads_total", "stands nowhere else; write `tc_loads_total`");
+        check(Kind::Counter, "tc_loads", "a counter must end in `_total`; write `tc_loads_total`");
+        check(Kind::Counter, "tc_total_loads", "only at the end of a counter's name; write `tc_loads_total`");
+        check(Kind::Counter, "tc_total_loads_total", "only at the end of a counter's name; write `tc_loads_total`");
         for kind in [Kind::Gauge, Kind::ObservableGauge, Kind::Histogram, Kind::UpDownCounter] {
-            check(kind, "tc_loads_total", "only the name of a `Counter` has the word `total` in it; write `tc_loads`");
+            check(
+                kind,
+                "tc_loads_total",
+                "only the name of a `Counter` may contain the word `total`; write `tc_loads`",
+            );
             check(kind, "tc_total_loads", "write `tc_loads`");
         }
     }
 
     #[test]
     fn something_is_measured() {
-        check(Kind::Counter, "tc_total", "does not say what is measured; write a name as `tc_loads_total`");
-        check(Kind::Counter, "tc_bytes_total", "does not say what is measured");
-        check(Kind::Histogram, "tc_seconds", "does not say what is measured; write a name as `tc_load_seconds`");
+        check(Kind::Counter, "tc_total", "does not name what is measured; write for example `tc_loads_total`");
+        check(Kind::Counter, "tc_bytes_total", "does not name what is measured");
+        check(Kind::Histogram, "tc_seconds", "does not name what is measured; write for example `tc_load_seconds`");
         check(Kind::Histogram, "tc_ratio", "");
     }
 
     #[test]
     fn length() {
-        check(Kind::Gauge, &format!("tc_{}", "a".repeat(126)), "has 129 characters, and 128 are the most");
+        check(Kind::Gauge, &format!("tc_{}", "a".repeat(126)), "has 129 characters; shorten it to at most 128");
     }
 }

@@ -12,7 +12,7 @@ use crate::suggest;
 
 const OPTIONS: [&str; 4] = ["unit", "budget", "buckets", "exponential"];
 
-/// All options, as far as they were right.
+/// All valid options.
 #[derive(Default)]
 pub(super) struct Options {
     pub(super) unit: Option<LitStr>,
@@ -20,7 +20,7 @@ pub(super) struct Options {
     seen: Vec<Ident>,
 }
 
-/// Reads the inside of the braces.
+/// Reads the options between the braces.
 pub(super) fn read(input: ParseStream, kind: Kind, errors: &mut Errors) -> Options {
     let mut options = Options::default();
     while !input.is_empty() {
@@ -60,7 +60,7 @@ impl Options {
         Ok(())
     }
 
-    /// Whether the option may stand here, after those before it.
+    /// Reports an option that is not allowed for this kind, or that occurs twice.
     fn check(&self, option: &Ident, kind: Kind, errors: &mut Errors) {
         let of_buckets = option == "buckets" || option == "exponential";
         if self.seen.contains(option) {

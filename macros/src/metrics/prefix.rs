@@ -1,4 +1,4 @@
-//! The prefix of a crate's metric names: `tc_`, unless its Cargo.toml says otherwise.
+//! The prefix of a crate's metric names: `tc_`, unless its Cargo.toml sets another.
 //!
 //! ```toml
 //! [package.metadata.tracecast]
@@ -14,16 +14,16 @@ use crate::manifest::Manifest;
 
 const DEFAULT: &str = "tc_";
 
-/// What metric names start with.
+/// The prefix of metric names.
 #[derive(Clone)]
 pub(crate) struct Prefix {
     text: String,
-    /// The manifest, if it sets the prefix.
+    /// The path of the manifest, if it sets the prefix.
     manifest: Option<PathBuf>,
 }
 
 impl Prefix {
-    /// That of the crate which is being compiled.
+    /// Returns the prefix for the crate being compiled.
     pub(crate) fn current() -> Self {
         let manifest = Manifest::current();
         let of = |manifest: &Manifest| Some((manifest.prefix.clone()?, manifest.path.clone()));
@@ -37,12 +37,12 @@ impl Prefix {
         &self.text
     }
 
-    /// Whether the crate's own manifest sets it.
+    /// Returns whether the crate's own manifest sets the prefix.
     pub(crate) fn is_own(&self) -> bool {
         self.manifest.is_some()
     }
 
-    /// What is wrong with it.
+    /// Returns the error of an invalid prefix.
     pub(crate) fn mistake(&self) -> Option<String> {
         let text = &self.text;
         let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
@@ -51,11 +51,13 @@ impl Prefix {
             && text.ends_with('_')
             && !text.contains("__");
         (!right).then(|| {
-            format!("`metric-prefix = \"{text}\"` in Cargo.toml is not lower-case words that end in `_`; write it as `acme_`")
+            format!(
+                "`metric-prefix = \"{text}\"` in Cargo.toml must be lower-case words that end in `_`, as in `acme_`"
+            )
         })
     }
 
-    /// Has the crate built anew when its manifest changes, on which the names depend then.
+    /// Generates a dependency on the manifest, so that the crate is rebuilt when the prefix changes.
     pub(crate) fn dependency(&self) -> Option<TokenStream> {
         let manifest = self.manifest.as_ref()?.to_str()?;
         Some(quote!(
@@ -72,7 +74,7 @@ impl Default for Prefix {
 
 #[cfg(test)]
 impl Prefix {
-    /// One that a manifest sets.
+    /// Creates the prefix that a manifest sets.
     pub(crate) fn own(text: &str) -> Self {
         Self { text: text.to_owned(), manifest: Some(PathBuf::from("/crate/Cargo.toml")) }
     }

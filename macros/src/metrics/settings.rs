@@ -1,4 +1,4 @@
-//! How many series a metric may have, and how a histogram divides its values.
+//! The maximum number of series of a metric, and the buckets of a histogram.
 
 use proc_macro2::{Literal, Span as Site, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -8,7 +8,7 @@ use syn::{Lit, LitInt, Path, Token};
 
 use crate::diagnostics::Errors;
 
-/// What a declaration says besides its labels.
+/// The settings of a declaration besides its labels.
 #[derive(Default)]
 pub(crate) struct Settings {
     pub(crate) budget: Option<LitInt>,
@@ -17,34 +17,34 @@ pub(crate) struct Settings {
 
 /// The buckets of a histogram.
 pub(crate) enum Buckets {
-    /// Their upper bounds, which ascend.
+    /// The upper bounds, in increasing order.
     Bounds(Vec<Literal>),
-    /// A constant with them.
+    /// The path of a constant with the bounds.
     Named(Path),
     Exponential,
 }
 
 impl Settings {
-    /// The calls that put the budget into a declaration.
+    /// Generates the calls that set the budget.
     pub(crate) fn of_budget(&self) -> Option<TokenStream> {
         self.budget.as_ref().map(|budget| quote_spanned!(Site::mixed_site()=> .budget(#budget)))
     }
 
-    /// The calls that put the buckets into a declaration.
+    /// Generates the calls that set the buckets.
     pub(crate) fn of_buckets(&self) -> Option<TokenStream> {
         let site = Site::mixed_site();
         self.buckets.as_ref().map(|buckets| match buckets {
             Buckets::Bounds(bounds) => quote_spanned!(site=> .buckets(&[#(#bounds),*])),
-            // At the path, so that an error about its type points there.
+            // Placed at the path, so that an error about its type points there.
             Buckets::Named(path) => quote_spanned!(path.span().resolved_at(site)=> .buckets(#path)),
             Buckets::Exponential => quote_spanned!(site=> .exponential()),
         })
     }
 }
 
-/// Reads the number of series behind `budget`.
+/// Reads the number of series after `budget`.
 pub(crate) fn budget(input: ParseStream) -> syn::Result<LitInt> {
-    let expected = "expected a number of series above 0, as `5000`";
+    let expected = "expected a number of series above 0, as in `5000`";
     let given: LitInt = input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))?;
     match given.base10_parse::<u32>() {
         Ok(1..) if given.suffix().is_empty() => Ok(given),
@@ -52,39 +52,35 @@ pub(crate) fn budget(input: ParseStream) -> syn::Result<LitInt> {
     }
 }
 
-/// Reads the bounds behind `buckets`: a list of numbers, or the path of a constant. An error shows with `example` how
-/// that is written.
+/// Reads the bounds after `buckets`: a list of numbers, or the path of a constant. Errors show `example` as a correct form.
 pub(crate) fn buckets(input: ParseStream, example: &str, errors: &mut Errors) -> syn::Result<Buckets> {
     if input.peek(syn::token::Bracket) {
         let inside;
         let bracket = syn::bracketed!(inside in input);
         let given = list(&inside, example);
-        // What is left after a mistake is reported with it.
+        // The rest after a mistake is covered by its error.
         inside.parse::<TokenStream>()?;
         let given = given?;
         if given.is_empty() {
-            return Err(syn::Error::new(
-                bracket.span.join(),
-                "a histogram has at least one bound; write one, as `[0.1]`",
-            ));
+            return Err(syn::Error::new(bracket.span.join(), "a histogram needs at least one bound, as in `[0.1]`"));
         }
         return Ok(Buckets::Bounds(ascending(given, errors)));
     }
-    let expected = "expected upper bounds, as `[0.1, 1.0, 5.0]`, or the path of a constant of type `&[f64]`";
+    let expected = "expected upper bounds, as in `[0.1, 1.0, 5.0]`, or the path of a constant of type `&[f64]`";
     let path = input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), expected))?;
     Ok(Buckets::Named(path))
 }
 
-/// A number with its value, and as it was written.
+/// A number: its value, and its tokens.
 type Bound = (f64, TokenStream);
 
-/// Reads numbers with commas between them.
+/// Reads numbers separated by commas.
 fn list(input: ParseStream, example: &str) -> syn::Result<Vec<Bound>> {
     let mut given = Vec::new();
     while !input.is_empty() {
         let written = input.fork();
         let bound = bound(input)?;
-        // A second number lacks its comma; anything else makes the first a part of an expression.
+        // If another number follows, a comma is missing; anything else makes the first one part of an expression.
         let is_whole = input.is_empty() || input.peek(Token![,]) || input.peek(Lit);
         given.push(bound.filter(|_| is_whole).ok_or_else(|| computed(&written, example))?);
         if !input.is_empty() {
@@ -94,7 +90,7 @@ fn list(input: ParseStream, example: &str) -> syn::Result<Vec<Bound>> {
     Ok(given)
 }
 
-/// The number that comes next; `None` if something else does.
+/// Reads the next number; `None` if something else follows.
 fn bound(input: ParseStream) -> syn::Result<Option<Bound>> {
     let minus: Option<Token![-]> = input.parse()?;
     if !input.peek(Lit) {
@@ -112,26 +108,26 @@ fn bound(input: ParseStream) -> syn::Result<Option<Bound>> {
     }))
 }
 
-/// The error for something else than a number, at all of it.
+/// The error for anything but a number, placed at all of it.
 fn computed(input: ParseStream, example: &str) -> syn::Error {
     let mut written = TokenStream::new();
     while !input.is_empty() && (written.is_empty() || !input.peek(Token![,])) {
         written.extend(input.parse::<TokenTree>());
     }
-    let message = format!("expected a number, as `0.5`; bounds that are computed belong in a constant: `{example}`");
+    let message = format!("expected a number, as in `0.5`; put computed bounds into a constant: `{example}`");
     syn::Error::new_spanned(written, message)
 }
 
-/// The bounds as `f64`; one that is not above the one before it is a mistake.
+/// Returns the bounds as `f64`; a bound that does not exceed the previous one is an error.
 fn ascending(given: Vec<Bound>, errors: &mut Errors) -> Vec<Literal> {
     let (mut bounds, mut last): (Vec<Literal>, Option<f64>) = (Vec::new(), None);
     for (value, written) in given {
         match last {
             Some(last) if value == last => {
-                errors.at(&written, format_args!("bound `{value}` stands twice; remove one of them"));
+                errors.at(&written, format_args!("bound `{value}` is listed twice; remove one of them"));
             }
             Some(last) if value < last => {
-                errors.at(&written, format_args!("bounds ascend, and `{value}` is not above `{last}`; sort them"));
+                errors.at(&written, format_args!("bounds must increase, and `{value}` follows `{last}`; sort them"));
             }
             _ => {
                 last = Some(value);
@@ -144,6 +140,6 @@ fn ascending(given: Vec<Bound>, errors: &mut Errors) -> Vec<Literal> {
     bounds
 }
 
-/// The error for both ways to divide the values.
+/// The error for declaring both kinds of buckets.
 pub(crate) const CONTRADICTION: &str =
-    "`exponential` contradicts `buckets`: a histogram divides its values in one way; keep one of them";
+    "`exponential` contradicts `buckets`: a histogram has one kind of buckets; keep one of them";

@@ -1,8 +1,8 @@
-//! Metrics that are right, and the mistakes of others.
+//! Valid metrics, and the errors of invalid ones.
 
 use super::*;
 
-/// Compares the errors, one a line.
+/// Compares the errors, one per line.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let (_, errors) = model::parse(text.parse().unwrap());
@@ -47,11 +47,11 @@ fn kinds() {
 fn labels_are_a_tuple() {
     check(r#"static A: Counter<keys::a> = "tc_a_total";"#, &["labels are a tuple of keys; write `(keys::a,)`"]);
     check(r#"static A: Counter<(keys::a)> = "tc_a_total";"#, &["labels are a tuple of keys; write `(keys::a,)`"]);
-    check(r#"static A: Counter<u64> = "tc_a_total";"#, &["labels come before the type of number; write `(), u64`"]);
+    check(r#"static A: Counter<u64> = "tc_a_total";"#, &["labels come before the number type; write `(), u64`"]);
     check(r#"static A: Counter<[a; 2]> = "tc_a_total";"#, &["labels are a tuple of keys; write `(keys::source,)`"]);
     check(r#"static A: Counter<'a> = "tc_a_total";"#, &["labels are a tuple of keys"]);
-    check(r#"static A: Counter<(&str,)> = "tc_a_total";"#, &["a label is named by its key"]);
-    check(r#"static A: Counter<(k::a, k::b, k::a)> = "tc_a_total";"#, &["label `k::a` stands twice"]);
+    check(r#"static A: Counter<(&str,)> = "tc_a_total";"#, &["a label is given by its key"]);
+    check(r#"static A: Counter<(k::a, k::b, k::a)> = "tc_a_total";"#, &["label `k::a` is listed twice"]);
     check("static A: Counter<(a, b, c, d, e, f, g, h)> = \"tc_a_total\";", &[]);
     check("static A: Counter<(a, b, c, d, e, f, g, h, i)> = \"tc_a_total\";", &["at most 8 labels; leave out `i`"]);
 }
@@ -60,20 +60,20 @@ fn labels_are_a_tuple() {
 fn numbers() {
     check(
         r#"static A: Counter<(), i64> = "tc_a_total";"#,
-        &["the numbers of a `Counter` are `u64` or `f64`, not `i64`"],
+        &["the number type of `Counter` is `u64` or `f64`, not `i64`"],
     );
-    check(r#"static A: UpDownCounter<(), u64> = "tc_a";"#, &["are `i64` or `f64`, not `u64`"]);
-    check(r#"static A: Histogram<(), i64> = "tc_a";"#, &["are `f64` or `u64`, not `i64`"]);
-    check(r#"static A: Gauge<(), Vec<u8>> = "tc_a";"#, &["are `f64` or `u64` or `i64`, not `Vec<u8>`"]);
-    check(r#"static A: Gauge<(), f64, u8> = "tc_a";"#, &["has labels and a type of number; remove this"]);
+    check(r#"static A: UpDownCounter<(), u64> = "tc_a";"#, &["is `i64` or `f64`, not `u64`"]);
+    check(r#"static A: Histogram<(), i64> = "tc_a";"#, &["is `f64` or `u64`, not `i64`"]);
+    check(r#"static A: Gauge<(), Vec<u8>> = "tc_a";"#, &["is `f64` or `u64` or `i64`, not `Vec<u8>`"]);
+    check(r#"static A: Gauge<(), f64, u8> = "tc_a";"#, &["takes only labels and a number type; remove this"]);
 }
 
 #[test]
 fn names_and_units() {
     check(r#"static A: Counter = "loads";"#, &["start with `tc_`; write `tc_loads_total`"]);
-    check(r#"static A: Gauge = "tc_a_bytes" { unit: "s" };"#, &["`_bytes` says the unit is `By`, not `s`"]);
+    check(r#"static A: Gauge = "tc_a_bytes" { unit: "s" };"#, &["suffix `_bytes` means the unit `By`, not `s`"]);
     check(r#"static A: Counter = "tc_a_total" { unit: "By" };"#, &["write `tc_a_bytes_total`"]);
-    // The unit follows from the name, so while that is wrong it is the one mistake.
+    // The unit follows from the name, so an invalid name is the only error.
     check(r#"static A: Counter = "a_bytes" { unit: "s" };"#, &["write `tc_a_bytes_total`"]);
 }
 
@@ -90,18 +90,15 @@ fn options() {
     check_options("exponential: 3", &["`exponential` takes no value"]);
     check_options("exponential, buckets: [1]", &["`exponential` contradicts `buckets`"]);
     check_options("buckets: [1], exponential", &["`exponential` contradicts `buckets`"]);
-    check_options("buckets: []", &["a histogram has at least one bound"]);
-    check_options(
-        "buckets: [1, 5, 5, 2.5, 6]",
-        &["bound `5` stands twice; remove one", "`2.5` is not above `5`; sort"],
-    );
-    check_options("buckets: [1, a]", &["expected a number, as `0.5`"]);
+    check_options("buckets: []", &["a histogram needs at least one bound"]);
+    check_options("buckets: [1, 5, 5, 2.5, 6]", &["bound `5` is listed twice; remove one", "`2.5` follows `5`; sort"]);
+    check_options("buckets: [1, a]", &["expected a number, as in `0.5`"]);
     check_options("buckets: [1e999]", &["expected a number"]);
-    check_options("buckets: [1, 2 * 3, 4 * 5]", &["belong in a constant: `buckets: BOUNDS`"]);
-    check_options("buckets: [-A]", &["belong in a constant: `buckets: BOUNDS`"]);
+    check_options("buckets: [1, 2 * 3, 4 * 5]", &["put computed bounds into a constant: `buckets: BOUNDS`"]);
+    check_options("buckets: [-A]", &["put computed bounds into a constant: `buckets: BOUNDS`"]);
     check_options("buckets: [,]", &["expected a number"]);
     check_options("buckets: [1 2]", &["expected `,`"]);
-    check_options("buckets: 5", &["expected upper bounds, as `[0.1, 1.0, 5.0]`"]);
+    check_options("buckets: 5", &["expected upper bounds, as in `[0.1, 1.0, 5.0]`"]);
     check_options("budget: 5 unit: \"s\"", &["expected `,` before the next option"]);
     check_options("5, budgt: 5, buckets: x y", &["expected an option", "unknown option", "expected `,`"]);
     check(r#"static A: Gauge = "tc_a" { exponential };"#, &["`exponential` is for histograms, and this is a `Gauge`"]);
@@ -111,8 +108,8 @@ fn options() {
 fn grammar() {
     check(r#"pub A: Counter = "tc_a_total";"#, &["a metric is a static; write `static LOADS"]);
     check(r#"static A = "tc_a_total";"#, &["metric `A` has no type; write `A: Counter`"]);
-    check("static A: Counter;", &["metric `A` has no name in exported data"]);
-    check("static A: Counter = NAME;", &["the name of a metric is a string literal"]);
+    check("static A: Counter;", &["metric `A` has no exported name"]);
+    check("static A: Counter = NAME;", &["the name of a metric has to be a string literal"]);
     check(r#"static A: Counter = "tc_a_total" static B: Gauge = "tc_b""#, &["expected `;` after this metric"; 2]);
     check(r#"static A: Counter = "tc_a_total" + 1;"#, &["expected `;`", "a metric is a static"]);
     check(r#"static A: Counter<x = "a"; static B: Counter = "b_total";"#, &["expected", "write `tc_b_total`"]);

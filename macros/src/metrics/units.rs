@@ -1,8 +1,8 @@
-//! The unit of a metric follows from the last word of its name, as Prometheus spells it.
+//! Units of metrics, which follow from the last word of the name, in Prometheus's spelling.
 
 use super::kind::Kind;
 
-/// The last word of a name, and the unit in UCUM that it stands for.
+/// The last words of names, each with its unit in UCUM.
 const UNITS: [(&str, &str); 26] = [
     ("seconds", "s"),
     ("milliseconds", "ms"),
@@ -15,7 +15,7 @@ const UNITS: [(&str, &str); 26] = [
     ("kibibytes", "KiBy"),
     ("mebibytes", "MiBy"),
     ("gibibytes", "GiBy"),
-    // This is how Prometheus spells tebibytes, and its exporters would append the word if it were another.
+    // Prometheus's spelling of tebibytes; its exporters would append their word to any other.
     ("tibibytes", "TiBy"),
     ("kilobytes", "KBy"),
     ("megabytes", "MBy"),
@@ -33,34 +33,36 @@ const UNITS: [(&str, &str); 26] = [
     ("ratio", "1"),
 ];
 
-/// The unit of a metric with this name, or nothing.
+/// Returns the unit of a metric with this name, or an empty text.
 pub(crate) fn of(kind: Kind, name: &str) -> &'static str {
     suffix(kind, name).map_or("", |(_, unit)| unit)
 }
 
-/// The name without the word that says its unit.
+/// Returns the name without the word of its unit.
 pub(crate) fn without(kind: Kind, name: &str) -> String {
     let base = base(kind, name);
     let stem = suffix(kind, name).and_then(|(word, _)| base.strip_suffix(word)?.strip_suffix('_'));
     format!("{}{}", stem.unwrap_or(base), ending(kind))
 }
 
-/// The name with `word` as the one that says its unit.
+/// Returns the name with `word` as its unit.
 pub(crate) fn with(kind: Kind, name: &str, word: &str) -> String {
     let name = without(kind, name);
     format!("{}_{word}{}", base(kind, &name), ending(kind))
 }
 
-/// What is wrong with a unit that was written beside the name.
+/// Returns the error of a unit that is declared beside the name and does not match it.
 pub(super) fn mistake(kind: Kind, name: &str, unit: &str) -> Option<String> {
     if unit == of(kind, name) {
         return None;
     }
     if is_rate(name) {
-        return Some(format!("a name with `_per_` in it, as `{name}`, carries no unit; remove `unit`"));
+        return Some(format!("a name that contains `_per_`, such as `{name}`, has no unit; remove `unit`"));
     }
     if let Some((word, right)) = suffix(kind, name) {
-        return Some(format!("`_{word}` says the unit is `{right}`, not `{unit}`; remove `unit` or rename"));
+        return Some(format!(
+            "the suffix `_{word}` means the unit `{right}`, not `{unit}`; remove `unit` or rename the metric"
+        ));
     }
     if is_annotation(unit) {
         return None;
@@ -71,7 +73,7 @@ pub(super) fn mistake(kind: Kind, name: &str, unit: &str) -> Option<String> {
         }
         Some((word, _)) => format!("unit `{unit}` needs the suffix `_{word}`: write `{}`", with(kind, name, word)),
         None => {
-            format!("unit `{unit}` follows from no suffix; remove `unit`, or write what is counted in braces: {}", {
+            format!("no suffix means the unit `{unit}`; remove `unit`, or write the counted thing in braces: {}", {
                 let word: String = unit.chars().filter(char::is_ascii_alphanumeric).collect();
                 format!("`\"{{{}}}\"`", if word.is_empty() { "request" } else { &word })
             })
@@ -79,7 +81,7 @@ pub(super) fn mistake(kind: Kind, name: &str, unit: &str) -> Option<String> {
     })
 }
 
-/// Whether it is a unit of UCUM, a rate of one, or says what is counted.
+/// Returns whether it is a UCUM unit, a rate of one, or an annotation.
 pub(super) fn is_known(unit: &str) -> bool {
     let is_one = |unit: &str| is_annotation(unit) || UNITS.iter().any(|(_, known)| unit == *known);
     match unit.split_once('/') {
@@ -88,23 +90,23 @@ pub(super) fn is_known(unit: &str) -> bool {
     }
 }
 
-/// The last word and its unit, if it says one.
+/// Returns the last word and its unit, if it is one.
 fn suffix(kind: Kind, name: &str) -> Option<(&'static str, &'static str)> {
     if is_rate(name) {
         return None;
     }
     let last = base(kind, name).rsplit('_').next()?;
     let found = UNITS.iter().find(|(word, _)| *word == last)?;
-    // Prometheus knows ratios of gauges only.
+    // Prometheus uses ratios for gauges only.
     (found.0 != "ratio" || kind.is_gauge()).then_some(*found)
 }
 
-/// `_bytes_per_second`: Prometheus has no unit for it.
+/// Returns whether the name ends like `_bytes_per_second`, for which Prometheus has no unit.
 fn is_rate(name: &str) -> bool {
     name.contains("_per_")
 }
 
-/// `{request}`: says what is counted, which is no unit.
+/// Returns whether it is an annotation such as `{request}`, which names the counted thing and is not a unit.
 fn is_annotation(unit: &str) -> bool {
     let word = unit.strip_prefix('{').and_then(|unit| unit.strip_suffix('}'));
     word.is_some_and(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_graphic() && c != '{' && c != '}'))
@@ -114,7 +116,7 @@ fn base(kind: Kind, name: &str) -> &str {
     name.strip_suffix(ending(kind)).unwrap_or(name)
 }
 
-/// What stands behind the unit.
+/// Returns the end of the name after the unit.
 fn ending(kind: Kind) -> &'static str {
     if kind == Kind::Counter { "_total" } else { "" }
 }
@@ -163,10 +165,15 @@ mod tests {
     fn units_that_are_wrong() {
         check(Kind::Counter, "tc_p2p_total", "By", "unit `By` needs the suffix `_bytes`: write `tc_p2p_bytes_total`");
         check(Kind::Histogram, "tc_load", "seconds", "needs the suffix `_seconds`: write `tc_load_seconds`");
-        check(Kind::Histogram, "tc_load_seconds", "ms", "`_seconds` says the unit is `s`, not `ms`; remove `unit` or");
-        check(Kind::Histogram, "tc_load_seconds", "{a}", "`_seconds` says the unit is `s`");
-        check(Kind::Gauge, "tc_bytes_per_second", "By/s", "carries no unit; remove `unit`");
-        check(Kind::Gauge, "tc_bytes_per_second", "{a}", "carries no unit");
+        check(
+            Kind::Histogram,
+            "tc_load_seconds",
+            "ms",
+            "suffix `_seconds` means the unit `s`, not `ms`; remove `unit` or",
+        );
+        check(Kind::Histogram, "tc_load_seconds", "{a}", "suffix `_seconds` means the unit `s`");
+        check(Kind::Gauge, "tc_bytes_per_second", "By/s", "has no unit; remove `unit`");
+        check(Kind::Gauge, "tc_bytes_per_second", "{a}", "has no unit");
         check(Kind::Gauge, "tc_hits", "1", "unit `1` needs the suffix `_ratio`: write `tc_hits_ratio`");
         check(Kind::Counter, "tc_hits_total", "1", "is for gauges");
         check(Kind::Counter, "tc_hits_total", "requests", "in braces: `\"{requests}\"`");

@@ -1,8 +1,8 @@
 //! Moves the arguments of a function into the block or the closure that runs its body.
 //!
-//! The block of an `async fn` rebinds every argument in the order of declaration, just as the compiler does, so that
-//! arguments drop in the same order as those of the plain function. The user's own bindings are those of the block: the
-//! signature has the same names, but as ours, so that lints about them come once and where their levels are.
+//! The block of an `async fn` rebinds every argument in the order of declaration, as the compiler does, so that arguments are
+//! dropped in the same order as in the plain function. The user's own bindings are those in the block. The names in the signature
+//! are the same but have our hygiene, so that each lint is reported once, where its level is set.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -12,18 +12,18 @@ use super::attributes::{is_cfg, is_lint};
 use super::pattern;
 use super::shape::{never_drops, peel};
 
-/// Statements that give arguments their names again.
+/// Statements that bind the arguments to their names again.
 #[derive(Default)]
 pub(crate) struct Rebound {
-    /// All of them, inside of the async block.
+    /// All bindings, inside the async block.
     pub(crate) block: TokenStream,
-    /// Those that the fields of the span use and the signature does not bind, where the span begins.
+    /// The bindings that the span's fields use and the signature does not provide, for the place where the span begins.
     pub(crate) fields: TokenStream,
 }
 
 /// Gives every argument of `sig` a plain name.
 ///
-/// `needed` says whether the fields of the span use a name, which then has to be visible outside of the block too.
+/// `needed` returns whether the span's fields use a name, which then has to be visible outside the block too.
 pub(crate) fn rebind(sig: &mut Signature, needed: impl Fn(&str) -> bool) -> Rebound {
     let mut rebound = Rebound::default();
     let mut taken = Vec::new();
@@ -40,9 +40,10 @@ pub(crate) fn rebind(sig: &mut Signature, needed: impl Fn(&str) -> bool) -> Rebo
     rebound
 }
 
-/// Rebinds, for a closure, the arguments that the body may assign to, as long as no drop moves by that.
+/// Rebinds, for a closure, the arguments that the body may assign to, if that does not change when they are dropped.
 ///
-/// A captured reference keeps the lifetime of the caller, and could not be pointed at a local of the body.
+/// Not arguments bound by reference: a captured reference keeps the caller's lifetime, so it could not be set to a local of the
+/// body.
 pub(crate) fn rebind_mutable(sig: &mut Signature) -> TokenStream {
     let mut statements = TokenStream::new();
     let mut taken = Vec::new();
@@ -60,10 +61,10 @@ pub(crate) fn rebind_mutable(sig: &mut Signature) -> TokenStream {
     statements
 }
 
-/// Has the block take the whole of a variable, and the compiler see that it is used.
+/// Makes the block capture the whole of a variable, and marks it as used.
 ///
-/// Of `self` the block would otherwise take only those fields that it mentions, and the rest would drop at the call. Of
-/// names that only the fields of the span mention, the compiler would say that they are never used.
+/// Otherwise the block would capture only the fields of `self` that it mentions, and the rest would be dropped at the call. For
+/// names that only the span's fields mention, the compiler would warn that they are unused.
 fn read(name: &impl ToTokens) -> TokenStream {
     quote_spanned!(Span::mixed_site()=> let _ = &#name;)
 }
@@ -88,7 +89,7 @@ fn rebind_one(argument: &mut PatType, outer: &Ident, needed: &impl Fn(&str) -> b
         }
         Some((mutable, name)) => {
             *argument.pat = plain(outer);
-            // A block, because of a bare name clippy would say that it has no effect to bind it to a name with `_`.
+            // In a block, because clippy warns that binding a bare name to a name with `_` has no effect.
             let value = match name.to_string().starts_with('_') {
                 true => quote_spanned!(site=> { #outer }),
                 false => outer.to_token_stream(),
@@ -114,15 +115,15 @@ fn rebind_pattern(
     let names = pattern::names(&argument.pat);
     let reads: TokenStream = names.iter().filter(|name| needed(&name.to_string())).map(read).collect();
     if !reads.is_empty() && pattern::only_takes(&argument.pat) {
-        // The fields should see values, not references to parts of the argument: so the signature takes it apart, and
-        // the block gets all that has a name. What has none drops at the call.
+        // The fields should see values and not references to parts of the argument. So the signature destructures it, and the
+        // block captures the named parts. Parts without a name are dropped at the call.
         let (inner, parts) = pattern::split(&mut argument.pat, needed);
         argument.attrs.extend(attrs.allowed());
         rebound.block.extend(quote_spanned!(site=> #attrs let #inner = #parts; #reads));
         return;
     }
     if mentions_needed(&argument.pat, needed) && (reads.is_empty() || !pattern::only_borrows(&argument.pat)) {
-        // The signature binds the names for both, and the block takes what it mentions.
+        // The signature binds the names for both, and the block captures the ones it mentions.
         argument.attrs.extend(attrs.moved.iter().cloned());
         return;
     }
@@ -139,15 +140,15 @@ fn rebind_pattern(
     }
 }
 
-/// What an argument is called in the signature: as the user calls it, for the documentation, but apart from all of the
-/// user's variables; else by a name of ours.
+/// Returns the name of an argument in the signature: the user's, for the documentation, with a hygiene that separates it from the
+/// user's variables; else a generated one.
 fn outer_name(pat: &Pat, index: usize, taken: &mut Vec<Ident>) -> Ident {
     let site = Span::mixed_site();
     let name = simple(pat).map(|(_, mut name)| {
         name.set_span(name.span().resolved_at(site));
         name
     });
-    // Two arguments may have the same name if a macro wrote one of them, and clippy wants `_name` never to be used.
+    // Two arguments may have the same name if a macro wrote one of them, and clippy rejects uses of `_name`.
     match name.filter(|name| !name.to_string().starts_with('_') && !taken.contains(name)) {
         Some(name) => {
             taken.push(name.clone());
@@ -157,16 +158,17 @@ fn outer_name(pat: &Pat, index: usize, taken: &mut Vec<Ident>) -> Ident {
     }
 }
 
-/// Attributes of an argument that its `let` needs.
+/// Attributes of an argument that apply to its `let`.
 struct LetAttributes {
-    /// `#[cfg]`, which the signature keeps too.
+    /// `#[cfg]`, which also remains in the signature.
     cfg: Vec<Attribute>,
-    /// Lint levels, which only the binding can answer.
+    /// Lint levels, which apply to the binding only.
     moved: Vec<Attribute>,
 }
 
 impl LetAttributes {
-    /// What must not be linted at a second binding of the same name; there it is no expectation to be met.
+    /// Returns the levels for a second binding of the same name, with `expect` as `allow`, because only one binding can meet an
+    /// expectation.
     fn allowed(&self) -> Vec<Attribute> {
         let levels = self.moved.iter().filter(|attr| attr.path().is_ident("allow") || attr.path().is_ident("expect"));
         let lists = levels.filter_map(|attr| match &attr.meta {
@@ -188,7 +190,7 @@ fn split_attributes(attrs: &mut Vec<Attribute>) -> LetAttributes {
     LetAttributes { cfg: attrs.iter().filter(|attr| is_cfg(attr)).cloned().collect(), moved }
 }
 
-/// `name` or `mut name`.
+/// Matches `name` or `mut name`.
 fn simple(pat: &Pat) -> Option<(TokenStream, Ident)> {
     match pat {
         Pat::Ident(PatIdent { by_ref: None, mutability, ident, subpat: None, .. }) => {

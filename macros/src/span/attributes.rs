@@ -1,11 +1,11 @@
-//! What the other attributes of a function mean for its expansion.
+//! How the other attributes of a function affect its expansion.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::Attribute;
 use syn::parse::{ParseStream, Parser};
 
-/// Built-in attributes that a function keeps whatever becomes of its signature.
+/// Built-in attributes that work with any signature.
 const BUILT_IN: [&str; 24] = [
     "doc",
     "inline",
@@ -35,9 +35,9 @@ const BUILT_IN: [&str; 24] = [
 const REPORTED: &str = "__tc_reported";
 const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
-/// Whether a function must stay an `async fn` for what else is on it.
+/// Returns whether other attributes require that a function remains an `async fn`.
 ///
-/// Attribute macros such as `#[tokio::test]` demand one, and `#[must_use]` means the awaited value there.
+/// Attribute macros such as `#[tokio::test]` require one, and `#[must_use]` refers to the awaited value there.
 pub(crate) fn demand_async(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| {
         let first = attr.path().segments.first();
@@ -45,7 +45,7 @@ pub(crate) fn demand_async(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// `#[track_caller]`, under which a body must not move into a closure.
+/// Returns `#[track_caller]`, with which a body must not move into a closure.
 pub(crate) fn track_caller(attrs: &[Attribute]) -> Option<&Attribute> {
     attrs.iter().find(|attr| attr.path().is_ident("track_caller"))
 }
@@ -58,19 +58,19 @@ pub(crate) fn is_cfg(attr: &Attribute) -> bool {
     attr.path().is_ident("cfg")
 }
 
-/// Whether this is our own attribute, under whatever path it was imported.
+/// Returns whether this is `#[tc_span]`, imported under any path.
 pub(crate) fn is_span(attr: &Attribute) -> bool {
     is_last(attr, "tc_span")
 }
 
-/// Whether this is our other attribute.
+/// Returns whether this is `#[tc_metric]`, imported under any path.
 pub(crate) fn is_metric(attr: &Attribute) -> bool {
     is_last(attr, "tc_metric")
 }
 
-/// Takes the attributes that `is_ours` out of those in front of an item.
+/// Removes the attributes for which `is_ours` is true from those of an item.
 ///
-/// The item is not parsed for that: if it is none that we know, an error should come of one attribute only.
+/// The item is not parsed for that, so that an unsupported item causes an error from one attribute only.
 pub(crate) fn take(item: TokenStream, is_ours: fn(&Attribute) -> bool) -> (Vec<Attribute>, TokenStream) {
     let split = |input: ParseStream| Ok((input.call(Attribute::parse_outer)?, input.parse::<TokenStream>()?));
     match split.parse2(item.clone()) {
@@ -82,13 +82,13 @@ pub(crate) fn take(item: TokenStream, is_ours: fn(&Attribute) -> bool) -> (Vec<A
     }
 }
 
-/// The attribute with a word in place of its options by which it does nothing: its mistakes were reported.
+/// Returns the attribute with a marker instead of its options, which disables it: its mistakes were reported.
 pub(crate) fn reported(attr: &Attribute) -> TokenStream {
     let (path, word) = (attr.path(), Ident::new(REPORTED, Span::mixed_site()));
     quote!(#[#path(#word)])
 }
 
-/// Whether the options of an attribute are that word.
+/// Returns whether the options of an attribute are that marker.
 pub(crate) fn is_reported(args: &TokenStream) -> bool {
     args.to_string() == REPORTED
 }

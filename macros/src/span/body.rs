@@ -1,8 +1,8 @@
-//! What can be told of a body from its tokens, without parsing it.
+//! Examines the tokens of a body without parsing it.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-/// Splits `#![…]` at the top of a body off, as outer attributes for the function.
+/// Splits `#![…]` off the top of a body, as outer attributes for the function.
 pub(crate) fn hoist_inner_attributes(body: &Group) -> (TokenStream, Group) {
     let mut hoisted = TokenStream::new();
     let tokens: Vec<TokenTree> = body.stream().into_iter().collect();
@@ -21,7 +21,7 @@ pub(crate) fn hoist_inner_attributes(body: &Group) -> (TokenStream, Group) {
     (hoisted, regroup(body, rest.iter().cloned().collect()))
 }
 
-/// Whether the body is one expression and nothing else, as far as can be told.
+/// Returns whether the body is a single expression, as far as its tokens show.
 pub(crate) fn is_lone_expression(body: &Group) -> bool {
     let starts_item =
         |word: &str| ["fn", "struct", "enum", "union", "impl", "trait", "mod", "macro_rules", "extern"].contains(&word);
@@ -32,7 +32,7 @@ pub(crate) fn is_lone_expression(body: &Group) -> bool {
     })
 }
 
-/// Whether the variable `name` occurs in `tokens`, as a word or inside a literal such as `"{name}"`.
+/// Returns whether the variable `name` occurs in `tokens`, as a word or inside a literal such as `"{name}"`.
 pub(crate) fn mentions(tokens: TokenStream, name: &str) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     tokens.iter().enumerate().any(|(at, token)| match token {
@@ -43,7 +43,7 @@ pub(crate) fn mentions(tokens: TokenStream, name: &str) -> bool {
     })
 }
 
-/// Whether a word behind these tokens is that of a field, a method or an item: `a.b`, `a::b`.
+/// Returns whether the word after these tokens is the name of a field, a method or an item: `a.b`, `a::b`.
 fn is_member(before: &[TokenTree]) -> bool {
     match before {
         [.., first, second] if is_punct(first, '.') && is_punct(second, '.') => false,
@@ -53,36 +53,36 @@ fn is_member(before: &[TokenTree]) -> bool {
     }
 }
 
-/// Whether a format string in this literal may name the variable `name`.
+/// Returns whether a format string in this literal may name the variable `name`.
 fn formats(literal: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     literal.contains('{') && literal.split(|c| !is_part(c)).any(|word| word == name)
 }
 
-/// What a tail expression makes, where that can be seen.
+/// The value of a tail expression, if it is visible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Makes {
     Future,
     Stream,
 }
 
-/// A tail that visibly makes a future or a stream: `async move {…}`, `Box::pin(async {…}) as …`, `stream! {…}`.
+/// A tail that visibly creates a future or a stream: `async move {…}`, `Box::pin(async {…}) as …`, `stream! {…}`.
 pub(crate) struct Tail {
     pub(crate) makes: Makes,
     /// The async block or the macro call itself.
     target: TokenStream,
     before: TokenStream,
     after: TokenStream,
-    /// The argument list of `Box::pin`, if the target stands in one.
+    /// The argument list of `Box::pin`, if the target is inside one.
     pin: Option<Group>,
-    /// Whether the body may be taken apart: the tail is the only way out of it.
+    /// Whether the target may be wrapped in place: the tail is the only exit of the body.
     only_exit: bool,
-    /// Whether there is nothing else in the body, so that nothing of it runs before the future does.
+    /// Whether the body contains nothing else, so that none of it runs before the future does.
     pub(crate) is_whole_body: bool,
 }
 
 impl Tail {
-    /// Looks at the end of a body.
+    /// Finds the tail at the end of a body.
     pub(crate) fn find(body: &Group) -> Option<Self> {
         let tokens: Vec<TokenTree> = body.stream().into_iter().collect();
         let end = without_boxed(&tokens, without_cast(&tokens));
@@ -105,12 +105,12 @@ impl Tail {
         Some(Self { makes, target, before, after, pin, only_exit, is_whole_body: path == 0 })
     }
 
-    /// Whether what makes the future can be wrapped in place, so that the body stays where it is.
+    /// Returns whether the target can be wrapped in place, so that the rest of the body is unchanged.
     pub(crate) fn is_only_exit(&self) -> bool {
         self.only_exit
     }
 
-    /// The body with `wrap` applied to what makes the future; `None` if there are other ways out of the body.
+    /// Returns the body with `wrap` applied to the target; `None` if the body has other exits.
     pub(crate) fn rewrite(&self, body: &Group, wrap: impl FnOnce(&TokenStream) -> TokenStream) -> Option<Group> {
         if !self.only_exit {
             return None;
@@ -126,14 +126,14 @@ impl Tail {
     }
 }
 
-/// The same delimiters and place, other tokens.
+/// Returns a group with the same delimiters and location, and other tokens.
 pub(crate) fn regroup(group: &Group, tokens: TokenStream) -> Group {
     let mut new = Group::new(group.delimiter(), tokens);
     new.set_span(group.span());
     new
 }
 
-/// `async {…}`, `async move {…}` or `path::stream! {…}` that ends at `end`: where it starts and what it makes.
+/// Finds `async {…}`, `async move {…}` or `path::stream! {…}` that ends at `end`; returns its start and what it creates.
 fn target_at(tokens: &[TokenTree], end: usize) -> Option<(usize, Makes)> {
     match &tokens[..end] {
         [.., word, block] if is_word(word, "async") && is_brace(block) => Some((end - 2, Makes::Future)),
@@ -147,7 +147,7 @@ fn target_at(tokens: &[TokenTree], end: usize) -> Option<(usize, Makes)> {
     }
 }
 
-/// `Box::pin(target)` that ends at `end`: where its arguments start, and the argument list.
+/// Finds `Box::pin(target)` that ends at `end`; returns the start of its arguments and the argument list.
 fn pinned_at(tokens: &[TokenTree], end: usize) -> Option<(usize, Makes, Option<Group>)> {
     let [.., owner, colon, colon2, function, TokenTree::Group(group)] = &tokens[..end] else {
         return None;
@@ -163,7 +163,7 @@ fn pinned_at(tokens: &[TokenTree], end: usize) -> Option<(usize, Makes, Option<G
     }
 }
 
-/// Cuts `as Type` off the end.
+/// Removes `as Type` from the end.
 fn without_cast(tokens: &[TokenTree]) -> usize {
     let cast = tokens.iter().rposition(|token| is_word(token, "as") || is_punct(token, ';'));
     match cast {
@@ -172,7 +172,7 @@ fn without_cast(tokens: &[TokenTree]) -> usize {
     }
 }
 
-/// Cuts `.boxed()` off the end.
+/// Removes `.boxed()` from the end.
 fn without_boxed(tokens: &[TokenTree], end: usize) -> usize {
     match &tokens[..end] {
         [.., dot, name, call]
@@ -186,7 +186,7 @@ fn without_boxed(tokens: &[TokenTree], end: usize) -> usize {
     }
 }
 
-/// Goes back from `at` over `a::b::`, with or without `::` in front.
+/// Moves back from `at` over `a::b::`, with or without a leading `::`.
 fn start_of_path(tokens: &[TokenTree], mut at: usize) -> usize {
     if matches!(tokens.get(at), Some(TokenTree::Group(_))) && at > 0 {
         at -= 1; // From the argument list to the last word of the path.

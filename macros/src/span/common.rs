@@ -1,7 +1,8 @@
 //! The common case, read token by token: `#[tc_span("A/B")]` on a `fn` whose signature is simple.
 //!
-//! Users build this crate without optimisation, and parsing with `syn` takes most of the time of an expansion there. Whatever is not
-//! plain to see (mistakes included) is left to the other modules, which give the same tokens for what is read here.
+//! Users compile this crate without optimisation, and then parsing with `syn` takes most of the time of an expansion. Everything
+//! that is not trivially readable, mistakes included, is left to the other modules, which generate the same tokens for the input
+//! accepted here.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span as Site, TokenStream, TokenTree};
 use quote::quote_spanned;
@@ -11,10 +12,10 @@ use super::options;
 use super::shape::{is_copy, is_never_result, is_result};
 use crate::krate::Krate;
 
-/// What is said about the value that a function returns, by the spelling of its type.
+/// What the spelling of a return type shows about the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Returns {
-    /// Surely neither a `Result` nor a future.
+    /// Neither a `Result` nor a future.
     Value,
     /// A `Result` with arguments.
     Result,
@@ -22,7 +23,7 @@ enum Returns {
     Anything,
 }
 
-/// The expansion; `None` if the function or its options are not that simple.
+/// Expands the function; `None` if the function or its options are not that simple.
 pub(super) fn expand(args: &TokenStream, item: &TokenStream) -> Option<TokenStream> {
     let krate = Krate::default();
     if cfg!(feature = "off") || !krate.is_found() {
@@ -68,7 +69,7 @@ fn expand_body(
     )
 }
 
-/// The arrow of the closure is ours, the type behind it the user's.
+/// Returns the closure's return type: our arrow, the user's type.
 fn respanned_arrow(output: &[TokenTree], site: Site) -> impl Iterator<Item = TokenTree> {
     output.iter().enumerate().map(move |(at, token)| {
         let mut token = token.clone();
@@ -79,7 +80,7 @@ fn respanned_arrow(output: &[TokenTree], site: Site) -> impl Iterator<Item = Tok
     })
 }
 
-/// The only argument, if it is the right name of a span.
+/// Returns the only argument, if it is a valid span name.
 fn name(args: &TokenStream) -> Option<(Literal, String)> {
     let mut args = args.clone().into_iter();
     let (Some(TokenTree::Literal(literal)), None) = (args.next(), args.next()) else { return None };
@@ -94,7 +95,7 @@ fn has_inner_attributes(body: &Group) -> bool {
     tokens.next().is_some_and(|token| is_punct(&token, '#')) && tokens.next().is_some_and(|token| is_punct(&token, '!'))
 }
 
-/// Where the arguments stand, behind attributes, visibility, `fn`, name and type parameters.
+/// Returns the index of the arguments, after attributes, visibility, `fn`, name and type parameters.
 fn arguments_at(tokens: &[TokenTree]) -> Option<usize> {
     let mut at = 0;
     while is_punct(tokens.get(at)?, '#') {
@@ -119,7 +120,7 @@ fn arguments_at(tokens: &[TokenTree]) -> Option<usize> {
     is_group(tokens.get(at)?, Delimiter::Parenthesis).then_some(at)
 }
 
-/// Whether the expansion depends on an attribute.
+/// Returns whether the expansion depends on this attribute.
 fn is_special(attribute: &Group) -> bool {
     let path = attribute.stream().into_iter().take_while(|token| !matches!(token, TokenTree::Group(_)));
     path.into_iter()
@@ -133,7 +134,7 @@ fn behind_angles(tokens: &[TokenTree], at: usize) -> Option<usize> {
         if let TokenTree::Punct(punct) = &tokens[index] {
             match punct.as_char() {
                 '<' => depth += 1,
-                // That of an arrow closes nothing.
+                // The `>` of an arrow closes nothing.
                 '>' if !is_punct(&tokens[index - 1], '-') => depth -= 1,
                 _ => {}
             }
@@ -145,7 +146,7 @@ fn behind_angles(tokens: &[TokenTree], at: usize) -> Option<usize> {
     None
 }
 
-/// Whether the closure takes its captures by move, because no argument has a destructor. `None` if there is a pattern.
+/// Returns whether the closure captures by move, because no argument has a destructor. `None` if there is a pattern.
 fn moves(list: &Group) -> Option<bool> {
     let tokens: Vec<TokenTree> = list.stream().into_iter().collect();
     let (mut moves, mut start) = (true, 0);
@@ -160,7 +161,7 @@ fn moves(list: &Group) -> Option<bool> {
     Some(moves)
 }
 
-/// Whether an argument has no destructor, as far as its type shows. `None` if it is not `name: Type` or a plain `self`.
+/// Returns whether an argument has no destructor, as far as its type shows. `None` if it is not `name: Type` or a plain `self`.
 fn never_drops(argument: &[TokenTree]) -> Option<bool> {
     match argument {
         [first, .., receiver] if is_punct(first, '&') => {
@@ -183,7 +184,7 @@ fn never_drops(argument: &[TokenTree]) -> Option<bool> {
     }
 }
 
-/// The arrow and the type behind it, up to a `where`, and what the type says.
+/// Returns the arrow and the type after it, up to a `where`, and what the type shows.
 fn output(tokens: &[TokenTree]) -> Option<(&[TokenTree], Returns)> {
     let end = tokens.iter().position(|token| word(token).is_some_and(|word| word == "where")).unwrap_or(tokens.len());
     let output = &tokens[..end];
@@ -199,7 +200,7 @@ fn output(tokens: &[TokenTree]) -> Option<(&[TokenTree], Returns)> {
     }
 }
 
-/// Whether there is anything in a type that is not read here.
+/// Returns whether a token of a type is not supported here.
 fn is_unread(token: &TokenTree) -> bool {
     match token {
         TokenTree::Ident(word) => matches!(&*word.to_string(), "impl" | "dyn" | "fn"),
@@ -224,7 +225,7 @@ fn returned(ty: &[TokenTree]) -> Option<Returns> {
     }
 }
 
-/// By the last word of `a::b::Type<..>`.
+/// Classifies a type by the last word of `a::b::Type<..>`.
 fn by_last_word(ty: &[TokenTree]) -> Option<Returns> {
     let mut at = 0;
     let (last, has_arguments) = loop {

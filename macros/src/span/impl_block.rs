@@ -1,7 +1,7 @@
 //! `#[tc_span(component = "…")]` on an `impl` block: names the spans of its methods.
 //!
-//! The block is not parsed and its methods are not expanded here: only their attributes are completed, so that other
-//! attributes of the block, such as `#[async_trait]`, see the methods first, whether they stand above or below.
+//! The block is not parsed and its methods are not expanded here. Only their attributes are completed, so that other attributes
+//! of the block, such as `#[async_trait]`, see the methods first, whether they are above or below.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,7 +14,7 @@ use super::metric::IMPL_PARAMETERS;
 use super::options::{self, Options, Place};
 use crate::diagnostics::Errors;
 
-/// The block with the attributes of its methods completed, after what is wrong with its own.
+/// Returns the errors of the block's own attribute, and the block with the attributes of its methods completed.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let options = options::read(args.clone(), Place::Impl, &mut errors);
@@ -25,7 +25,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenS
             false => syn::Error::new_spanned(args, message),
         });
     }
-    // Without a component the methods are named all the same, or each of them would give an error too.
+    // Without a component the methods still get names; otherwise each of them would cause another error.
     let component = options.component.as_ref().map_or_else(|| "Component".to_owned(), syn::LitStr::value);
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
     if let Some(TokenTree::Group(body)) = tokens.pop() {
@@ -37,7 +37,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenS
     Ok(all)
 }
 
-/// `impl Trait for Type`; the `for` of `for<'a>` does not count.
+/// Matches `impl Trait for Type`; the `for` of `for<'a>` does not count.
 fn is_trait_impl(header: &[TokenTree]) -> bool {
     header.windows(2).any(|pair| match pair {
         [TokenTree::Ident(word), TokenTree::Punct(punct)] => word == "for" && punct.as_char() != '<',
@@ -46,7 +46,8 @@ fn is_trait_impl(header: &[TokenTree]) -> bool {
     })
 }
 
-/// The block's parameters that a method may name in types; `None` if the header is not understood, which the compiler reports.
+/// Returns the block's parameters that a method may name in types; `None` if the header cannot be parsed, which the compiler
+/// reports.
 fn parameters(header: &[TokenTree]) -> Option<Vec<Ident>> {
     let start = header.iter().position(|token| matches!(token, TokenTree::Ident(word) if word == "impl"))?;
     let parser = |input: ParseStream| {
@@ -66,7 +67,7 @@ struct Block {
     component: String,
     options: Options,
     parameters: Option<Vec<Ident>>,
-    /// With `methods = pub`, whether methods without `pub` count too: those of a trait are as public as the trait.
+    /// With `methods = pub`, whether methods without `pub` count too: those of a trait implementation are as public as the trait.
     every: bool,
 }
 
@@ -92,7 +93,7 @@ impl Block {
         };
         if self.wants(&attrs, &vis, &rest) {
             let (krate, args) = (self.options.krate.root(), self.arguments(TokenStream::new(), Some(name), None));
-            // The place of an attribute is that of its span: the catalogue should show the method, not the block.
+            // An attribute's location is that of its span, and the catalogue should show the method, not the block.
             out.extend(quote_spanned!(name.span()=> #[#krate::tc_span(#args)]));
         }
         for attr in &attrs {
@@ -103,14 +104,15 @@ impl Block {
         Ok(())
     }
 
-    /// Whether `methods = pub` gives a span to a method that has none.
+    /// Returns whether `methods = pub` adds a span to a method that has none.
     fn wants(&self, attrs: &[Attribute], vis: &Visibility, rest: &[TokenTree]) -> bool {
         let public = self.every || matches!(vis, Visibility::Public(_));
         let is_const = matches!(rest.first(), Some(TokenTree::Ident(word)) if word == "const");
         self.options.all_methods.is_some() && public && !is_const && !attrs.iter().any(is_span)
     }
 
-    /// `#[tc_span]` with the name, and the crate, that the block gives it; `#[tc_metric]` with the crate and the block's parameters.
+    /// Completes `#[tc_span]` with the name and the crate from the block, and `#[tc_metric]` with the crate and the block's
+    /// parameters.
     fn completed(&self, attr: &Attribute, function: &Ident) -> TokenStream {
         let args = match &attr.meta {
             Meta::Path(_) => TokenStream::new(),
@@ -129,7 +131,7 @@ impl Block {
         quote!(#pound #group)
     }
 
-    /// The arguments with the crate, with a name if a `function` is to give it, and with the option `parameters`.
+    /// Returns the arguments with the crate, with a name derived from `function` if given, and with the option `parameters`.
     fn arguments(&self, args: TokenStream, function: Option<&Ident>, parameters: Option<TokenStream>) -> TokenStream {
         let starts_with_name = matches!(args.clone().into_iter().next(), Some(TokenTree::Literal(_)));
         let named = starts_with_name || has_option(&args, "db");
@@ -145,7 +147,7 @@ impl Block {
     }
 }
 
-/// The tokens up to the end of an item: its `;`, or the body of a function or of a macro call.
+/// Returns the tokens up to the end of an item: its `;`, or the body of a function or macro call.
 fn rest_of_item(input: ParseStream) -> syn::Result<Vec<TokenTree>> {
     let mut tokens: Vec<TokenTree> = Vec::new();
     let mut depth = 0; // A brace between `<` and `>` is a const argument, not a body.
@@ -175,7 +177,7 @@ fn rest_of_item(input: ParseStream) -> syn::Result<Vec<TokenTree>> {
     Ok(tokens)
 }
 
-/// The name behind `fn`, if qualifiers and `fn` start the item.
+/// Returns the name after `fn`, if the item starts with qualifiers and `fn`.
 fn function_name(tokens: &[TokenTree]) -> Option<&Ident> {
     for (at, token) in tokens.iter().enumerate() {
         match token {
@@ -198,7 +200,7 @@ fn is_macro_call(tokens: &[TokenTree]) -> bool {
     matches!(tokens.last(), Some(TokenTree::Punct(punct)) if punct.as_char() == '!')
 }
 
-/// Whether an option of this name stands at the top level of `args`.
+/// Returns whether an option of this name is at the top level of `args`.
 fn has_option(args: &TokenStream, name: &str) -> bool {
     let mut at_start = true;
     args.clone().into_iter().any(|token| {

@@ -1,4 +1,4 @@
-//! What an attribute was put on. The body of a function is never parsed: it stays the one group of tokens that came in.
+//! Parses the item under an attribute. The body of a function is never parsed: it remains one group of tokens.
 
 use proc_macro2::{Delimiter, Group, Span as Site, TokenStream, TokenTree};
 use syn::buffer::Cursor;
@@ -13,7 +13,7 @@ pub(crate) struct Function {
     pub(crate) body: Group,
 }
 
-/// Which of our attributes stands on an item.
+/// The attribute of ours that is on an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attr {
     Span,
@@ -29,23 +29,23 @@ impl Attr {
         if self == Self::Span { "a span" } else { "a metric" }
     }
 
-    /// Where it may stand.
+    /// Returns the items on which the attribute is allowed.
     fn places(self) -> &'static str {
         if self == Self::Span { "a function or an `impl` block" } else { "a function" }
     }
 }
 
-/// An item that a span can be put on.
+/// An item that supports spans.
 pub(crate) enum Item {
     Function(Box<Function>),
-    /// An `impl` block, and where it starts.
+    /// An `impl` block, and its location.
     Impl(Site),
 }
 
-/// Words before `fn`.
+/// Keywords that may precede `fn`.
 const QUALIFIERS: [&str; 6] = ["const", "async", "unsafe", "extern", "safe", "default"];
 
-/// Other items, by the word that starts them, and how an error calls them.
+/// Other items: their first word, and their name in errors.
 const OTHERS: [(&str, &str); 12] = [
     ("struct", "a struct"),
     ("enum", "an enum"),
@@ -61,7 +61,7 @@ const OTHERS: [(&str, &str); 12] = [
     ("let", "a variable"),
 ];
 
-/// Reads the item under an attribute; the error says what it should have been.
+/// Parses the item under an attribute; the error names the supported items.
 pub(crate) fn parse(tokens: TokenStream, attribute: Attr) -> syn::Result<Item> {
     let mut has_rest = TokenStream::new();
     let item = (|input: ParseStream| {
@@ -89,9 +89,7 @@ fn item(input: ParseStream, attribute: Attr) -> syn::Result<Item> {
     let sig: Signature = input.parse()?;
     if input.peek(Token![;]) {
         let what = attribute.subject();
-        let message = format!(
-            "this method has no body to put {what} around; annotate it where it is implemented, or give it a default body"
-        );
+        let message = format!("this method has no body for {what}; annotate the implementation, or add a default body");
         return Err(syn::Error::new_spanned(&sig.ident, message));
     }
     let body = match input.parse()? {
@@ -101,7 +99,7 @@ fn item(input: ParseStream, attribute: Attr) -> syn::Result<Item> {
     Ok(Item::Function(Box::new(Function { attrs, vis, sig, body: unwrapped(body) })))
 }
 
-/// A body that went through `macro_rules!` as `$body:block` comes in invisible delimiters.
+/// Unwraps a body that was passed through `macro_rules!` as `$body:block`, which adds invisible delimiters.
 fn unwrapped(body: Group) -> Group {
     let mut inside = body.stream().into_iter();
     match (body.delimiter(), inside.next(), inside.next()) {
@@ -110,7 +108,7 @@ fn unwrapped(body: Group) -> Group {
     }
 }
 
-/// The qualifiers in front of an item and the word that they qualify.
+/// Returns the qualifiers at the start of an item and the word after them.
 fn leading_words(mut cursor: Cursor) -> Vec<String> {
     let mut words = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Names for the lifetimes that an `async fn` may leave out and a `fn` may not: those inside of an argument's `impl Trait`.
+//! Names the lifetimes that an `async fn` may elide and a `fn` may not: those inside an argument's `impl Trait`.
 
 use proc_macro2::Span;
 use quote::format_ident;
@@ -7,7 +7,7 @@ use syn::{
     Signature, Type, TypeParamBound,
 };
 
-/// Names each lifetime that is left out in `impl Iterator<Item = &str>` or `impl Into<Cow<'_, str>>`, as a parameter of the function.
+/// Names each elided lifetime in `impl Iterator<Item = &str>` or `impl Into<Cow<'_, str>>` as a parameter of the function.
 pub(crate) fn name_elided(sig: &mut Signature) {
     let mut names = Names(Vec::new());
     for argument in &mut sig.inputs {
@@ -20,7 +20,7 @@ pub(crate) fn name_elided(sig: &mut Signature) {
     }
 }
 
-/// The lifetimes that got a name.
+/// The lifetimes that were named.
 struct Names(Vec<Lifetime>);
 
 impl Names {
@@ -30,7 +30,7 @@ impl Names {
         self.0[self.0.len() - 1].clone()
     }
 
-    /// A type around which there is no `impl Trait`: the compiler names its lifetimes in any function.
+    /// Visits a type outside of `impl Trait`, whose elided lifetimes are allowed in any function.
     fn outside(&mut self, ty: &mut Type) {
         match ty {
             Type::ImplTrait(opaque) => self.bounds(opaque.bounds.iter_mut()),
@@ -70,7 +70,7 @@ impl Names {
         }
     }
 
-    /// Not through `Fn(&str)`, whose lifetimes are those of each call.
+    /// Skips `Fn(&str)`, whose lifetimes belong to each call.
     fn path(&mut self, path: &mut Path) {
         for segment in &mut path.segments {
             if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
@@ -92,7 +92,7 @@ impl Names {
     }
 }
 
-/// The types that a type is made of.
+/// Calls `f` with the types that a type contains.
 fn each_inner(ty: &mut Type, f: &mut dyn FnMut(&mut Type)) {
     match ty {
         Type::Group(group) => f(&mut group.elem),

@@ -27,7 +27,7 @@ use self::telemetry::Telemetry;
 use crate::diagnostics::Errors;
 use crate::krate::Krate;
 
-/// The attribute `#[tc_span(args)]` on `item`.
+/// Expands the attribute `#[tc_span(args)]` on `item`.
 pub(crate) fn attribute(args: TokenStream, item: TokenStream) -> TokenStream {
     if let Some(expanded) = common::expand(&args, &item) {
         return expanded;
@@ -43,7 +43,7 @@ pub(crate) fn attribute(args: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
-/// The attribute `#[tc_metric(args)]` on `item`.
+/// Expands the attribute `#[tc_metric(args)]` on `item`.
 pub(crate) fn metric_attribute(args: TokenStream, item: TokenStream) -> TokenStream {
     if attributes::is_reported(&args) {
         return item;
@@ -58,10 +58,10 @@ pub(crate) fn metric_attribute(args: TokenStream, item: TokenStream) -> TokenStr
     })
 }
 
-/// What is made of an item, or the item itself behind the error: so one mistake gives one error.
+/// Returns the expansion of an item, or the error and the unchanged item, so that one mistake gives one error.
 ///
-/// Whichever of the two attributes comes first takes the other one out, and there is one expansion for both. Then the
-/// `taken` one stands there again, but does nothing: else the compiler would warn that its import is unused.
+/// The first of the two attributes removes the other one, and expands both together. After an error the removed one, `taken`, is
+/// added again with a marker that disables it; otherwise the compiler would warn that its import is unused.
 fn kept_on_error(
     taken: &[Attribute],
     item: &TokenStream,
@@ -77,7 +77,7 @@ fn kept_on_error(
     }
 }
 
-/// The arguments of the only attribute among `attrs`, and where it stands.
+/// Returns the arguments of the only attribute among `attrs`, and its location.
 fn only(attrs: &[Attribute], message: &str) -> syn::Result<Option<(TokenStream, Site)>> {
     if let Some(second) = attrs.get(1) {
         return Err(syn::Error::new_spanned(second, message));
@@ -87,7 +87,7 @@ fn only(attrs: &[Attribute], message: &str) -> syn::Result<Option<(TokenStream, 
     match &attr.meta {
         Meta::Path(_) => Ok(Some((TokenStream::new(), place))),
         Meta::List(list) => Ok(Some((list.tokens.clone(), place))),
-        Meta::NameValue(_) => Err(syn::Error::new_spanned(&attr.meta, "the options stand in brackets; write `(..)`")),
+        Meta::NameValue(_) => Err(syn::Error::new_spanned(&attr.meta, "options need parentheses; write `(..)`")),
     }
 }
 
@@ -119,7 +119,7 @@ fn wrapped(
 
 const ON_IMPL: &str = "`tc_metric` cannot be put on an `impl` block; put it on the methods, each with its own metrics";
 
-/// The inside of `tc_scope!`, behind `crate = path;`.
+/// Expands the input of `tc_scope!`, after `crate = path;`.
 pub(crate) fn scope(input: TokenStream) -> TokenStream {
     let (krate, tokens) = Krate::split(input);
     let mut errors = Errors::default();

@@ -1,4 +1,4 @@
-//! One function and what is put on it, with everything checked: the expansion only has to write it down.
+//! The checked model of a function and its telemetry, from which the expansion is generated.
 
 mod metrics;
 
@@ -17,31 +17,31 @@ use crate::diagnostics::Errors;
 pub(crate) struct Wrapped {
     pub(crate) telemetry: Telemetry,
     pub(crate) function: Function,
-    /// Attributes that stood inside of the body.
+    /// Attributes from inside the body.
     pub(crate) hoisted: TokenStream,
     /// The body without them.
     pub(crate) body: Group,
     pub(crate) form: Form,
-    /// What the span looks at.
+    /// What the span observes.
     pub(crate) observe: Observe,
-    /// What the metrics look at.
+    /// What the metrics observe.
     pub(crate) judge: Observe,
-    /// The type by which the metrics know what types of errors there are.
+    /// The type through which the metrics find the possible error types.
     pub(crate) error_set: Option<TokenStream>,
 }
 
-/// How the function is wrapped.
+/// The form of the generated function.
 pub(crate) enum Form {
-    /// The span is the call.
+    /// The span covers the call.
     Call,
-    /// The span is the call, and the body must not move into a closure: for `#[track_caller]`, and where the compiler
-    /// takes the types of closures in the body from an `impl Fn(..)` in the signature.
+    /// The span covers the call, and the body must not move into a closure: for `#[track_caller]`, and where the compiler infers
+    /// the types of closures in the body from an `impl Fn(..)` in the signature.
     Guarded,
     /// An `async fn`, which becomes a `fn` that returns a future.
     Async,
-    /// An `async fn` that has to stay one.
+    /// An `async fn` that has to remain one.
     KeptAsync,
-    /// An `async fn` that makes a stream, which the span covers too.
+    /// An `async fn` that returns a stream, which the span covers too.
     AsyncStream,
     /// A function that returns a future, which the span covers.
     Future { opaque: bool, tail: Option<Tail> },
@@ -49,16 +49,16 @@ pub(crate) enum Form {
     Stream { opaque: bool, tail: Option<Tail> },
 }
 
-/// What is looked at when the call is over.
+/// What is observed at the end of a call.
 pub(crate) enum Observe {
-    /// Nothing: the value surely is no `Result`, or the user does not want it.
+    /// Nothing: the value is certainly not a `Result`, or the user does not want it.
     Nothing,
-    /// The value. Its type is given where the compiler might not know it yet at that point.
+    /// The value. Its type is given where the compiler may not have inferred it yet.
     Value(Option<Box<Type>>),
 }
 
 impl Wrapped {
-    /// Checks telemetry and function against each other; mistakes go to `errors`.
+    /// Checks telemetry and function against each other; adds mistakes to `errors`.
     pub(crate) fn new(telemetry: Telemetry, function: Function, errors: &mut Errors) -> Self {
         check_function(&telemetry, &function, errors);
         let (hoisted, body) = hoist_inner_attributes(&function.body);
@@ -73,7 +73,10 @@ impl Wrapped {
             _ => {}
         }
         if let (Some(err_if), true) = (&options.err_if, output.as_ref().is_some_and(never_result)) {
-            errors.at(err_if, "`err_if` is about the error of a `Result`, and this returns none; remove it");
+            errors.at(
+                err_if,
+                "`err_if` examines the error of a `Result`, and this function returns no `Result`; remove it",
+            );
         }
         check_busy(options, &function, &form, errors);
         if let Some(metrics) = metrics {
@@ -89,19 +92,19 @@ impl Wrapped {
 }
 
 impl Wrapped {
-    /// Where generated code stands that the compiler should take for the user's.
+    /// Returns the location of generated code that the compiler should treat as the user's.
     pub(crate) fn site(&self) -> Site {
         self.body.span()
     }
 
-    /// Where generated statics stand: in the user's function too, but around none of its code, which lints would take for a part
-    /// of a constant.
+    /// Returns the location of generated statics: inside the user's function, but not around its code, which lints would treat as
+    /// part of a constant.
     pub(crate) fn opening(&self) -> Site {
         self.body.span_open()
     }
 }
 
-/// The name of the span.
+/// Returns the name of the span.
 pub(crate) fn name(options: &Options, function: &Function, errors: &mut Errors) -> String {
     match (&options.name, &options.database) {
         (Some(name), _) => name.value(),
@@ -120,7 +123,7 @@ fn check_function(telemetry: &Telemetry, function: &Function, errors: &mut Error
         errors.at(
             constness,
             format_args!(
-                "a `const fn` may run in the compiler, where there are no {what}; remove `const` or the attribute"
+                "a `const fn` may run at compile time, where there are no {what}; remove `const` or the attribute"
             ),
         );
     }
@@ -145,16 +148,17 @@ fn check_guarded(options: &Options, function: &Function, errors: &mut Errors) {
     }
 }
 
-/// Only what is polled is busy. A type that is not known here may be an alias of a future.
+/// Reports `busy` where nothing is polled. An unknown type may be an alias of a future.
 fn check_busy(options: &Options, function: &Function, form: &Form, errors: &mut Errors) {
     let is_call = matches!(form, Form::Call | Form::Guarded) && !constructs(options);
     let never_future = |ty: Type| never_result(&ty) || named_result(&ty);
     if let (Some(busy), true) = (&options.busy, is_call && return_type(function).is_none_or(never_future)) {
-        errors.at(busy, "`busy` counts polls, and this makes no future or stream; remove it");
+        errors.at(busy, "`busy` measures the time in polls, and this function returns no future or stream; remove it");
     }
 }
 
-/// A future that is not visibly made at the end of the body is made in a closure, which has another caller.
+/// Reports `#[track_caller]` on a future that is not visibly created at the end of the body: it would be created in a closure,
+/// which has another caller.
 fn check_in_place(tail: Option<&Tail>, function: &Function, errors: &mut Errors) {
     let moves = tail.is_none_or(|tail| !tail.is_only_exit());
     if let (true, Some(attribute)) = (moves, attributes::track_caller(&function.attrs)) {
@@ -162,7 +166,7 @@ fn check_in_place(tail: Option<&Tail>, function: &Function, errors: &mut Errors)
     }
 }
 
-/// The form of an `async fn`, and what its future or the items of its stream are.
+/// Returns the form of an `async fn`, and the type of its output or of the stream's items.
 fn asynchronous(telemetry: &Telemetry, function: &Function, errors: &mut Errors) -> (Form, Option<Type>) {
     let (options, output) = (&telemetry.options, return_type(function));
     let cover = options.cover.as_ref().map(|(cover, _)| *cover);
@@ -170,7 +174,7 @@ fn asynchronous(telemetry: &Telemetry, function: &Function, errors: &mut Errors)
         (Shape::Stream(Made { opaque: true, output }), Some(Cover::Stream)) => return (Form::AsyncStream, output),
         (Shape::Stream(_), Some(Cover::Stream)) => errors.at(
             &function.sig.output,
-            "`stream` on an `async fn` needs the return type `impl Stream<..>`; return that, or time only the making with `construct`",
+            "`stream` on an `async fn` needs the return type `impl Stream<..>`; return that, or time only the construction with `construct`",
         ),
         (Shape::Stream(_), None | Some(Cover::Future)) => errors.at(&function.sig.output, makes(telemetry, "stream")),
         (_, Some(Cover::Stream)) => errors.at(&options.cover.as_ref().expect("just matched").1, NO_STREAM),
@@ -182,7 +186,7 @@ fn asynchronous(telemetry: &Telemetry, function: &Function, errors: &mut Errors)
     }
 }
 
-/// The form of any other function, and what is observed of it.
+/// Returns the form of any other function, and the type that is observed.
 fn plain(telemetry: &Telemetry, function: &Function, body: &Group, errors: &mut Errors) -> (Form, Option<Type>) {
     let options = &telemetry.options;
     let tail = Tail::find(body);
@@ -203,7 +207,7 @@ fn plain(telemetry: &Telemetry, function: &Function, body: &Group, errors: &mut 
     }
 }
 
-/// `future` or `stream` on a type that does not look like one: an alias or a type of the user may be one all the same.
+/// Handles `future` or `stream` on a type that does not look like one; it may be an alias or a type of the user's.
 fn named(options: &Options, function: &Function, makes: Makes, errors: &mut Errors) -> (Form, Option<Type>) {
     let returned = return_type(function);
     let written = options.cover.as_ref().map(|(_, written)| written);
@@ -222,7 +226,7 @@ fn call(telemetry: &Telemetry, function: &Function) -> Form {
     if opaque || attributes::track_caller(&function.attrs).is_some() { Form::Guarded } else { Form::Call }
 }
 
-/// What is looked at for errors, and for `fields` that come from the value.
+/// Returns what is observed for errors, and for `fields` that come from the value.
 fn observed(options: &Options, fields: &[Field], form: &Form, output: Option<&Type>) -> Observe {
     let of_call = matches!(form, Form::Call | Form::Async | Form::KeptAsync);
     let never = output.map_or(of_call, never_result);
@@ -243,19 +247,19 @@ fn return_type(function: &Function) -> Option<Type> {
     }
 }
 
-/// The error for a function that returns a future or a stream and does not say whether that is covered.
+/// The error for a function that returns a future or a stream without an option that sets what is covered.
 fn makes(telemetry: &Telemetry, made: &str) -> String {
     let what = telemetry.subject();
     format!(
-        "this returns a {made}, and {what} would only time its construction; \
-         add `{made}` to cover it to its end, or `construct` if the construction is meant"
+        "this function returns a {made}, and {what} would only time its construction; \
+         add `{made}` to cover it to its end, or `construct` to time only the construction"
     )
 }
 
 pub(crate) const ONE_SPAN: &str = "a function has one span; remove one of the two `tc_span`";
 pub(crate) const ONE_METRIC: &str = "a function has one `tc_metric`; put all its metrics into one";
-const LOSES_CALLER: &str = "with `#[track_caller]` what is returned has to be made by an async block at the end of \
-    the function, as in `Box::pin(async move { .. })`; else remove `#[track_caller]`, or time only the call with \
+const LOSES_CALLER: &str = "with `#[track_caller]` the function has to end with the async block that it returns, \
+    as in `Box::pin(async move { .. })`; otherwise remove `#[track_caller]`, or time only the call with \
     `construct`";
 const NO_FUTURE: &str = "`future` is for functions that return a future; remove it";
 const NO_STREAM: &str = "`stream` is for functions that return a stream; remove it";

@@ -1,38 +1,38 @@
-//! The pattern of an argument: what it binds, and how the fields of a span get at it.
+//! The pattern of an argument: its bindings, and how the span's fields access them.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Ident, Pat, PatIdent};
 
-/// Whether `pat` binds a variable that the body may assign to, and borrows nothing.
+/// Returns whether `pat` binds a variable that the body may assign to, and borrows nothing.
 pub(crate) fn binds_mutable(pat: &Pat) -> bool {
     let names = bindings(pat);
     names.iter().any(|name| name.mutability.is_some()) && names.iter().all(|name| name.by_ref.is_none())
 }
 
-/// Whether `pat` borrows from the argument to change it.
+/// Returns whether `pat` borrows mutably from the argument.
 pub(crate) fn borrows_mutably(pat: &Pat) -> bool {
     bindings(pat).iter().any(|name| name.by_ref.is_some() && name.mutability.is_some())
 }
 
-/// Whether `pat` does nothing but borrow from the argument, so that it may be put on it twice.
+/// Returns whether `pat` only borrows from the argument, so that it may be applied twice.
 pub(crate) fn only_borrows(pat: &Pat) -> bool {
     bindings(pat).iter().all(|name| name.by_ref.is_some())
 }
 
-/// Whether `pat` borrows nothing from the argument.
+/// Returns whether `pat` borrows nothing from the argument.
 pub(crate) fn only_takes(pat: &Pat) -> bool {
     bindings(pat).iter().all(|name| name.by_ref.is_none())
 }
 
-/// The names that `pat` binds.
+/// Returns the names that `pat` binds.
 pub(crate) fn names(pat: &Pat) -> Vec<Ident> {
     bindings(pat).into_iter().map(|name| name.ident).collect()
 }
 
-/// Makes the bindings of `pat` immutable, and those of which nobody outside knows our own.
+/// Makes the bindings of `pat` immutable, and gives our hygiene to those that are not `needed` outside.
 ///
-/// Returns how they are bound again inside, where they are the user's: a pattern and its value.
+/// Returns how the user's variables are bound again inside: a pattern and its value.
 pub(crate) fn split(pat: &mut Pat, needed: impl Fn(&str) -> bool) -> (TokenStream, TokenStream) {
     let before = bindings(pat);
     each(pat, &mut |name| {
@@ -52,7 +52,7 @@ fn without_inner(name: &PatIdent) -> TokenStream {
     PatIdent { subpat: None, ..name.clone() }.into_token_stream()
 }
 
-/// Every binding once, although each side of an or-pattern has it.
+/// Returns every binding once, although each side of an or-pattern contains it.
 fn bindings(pat: &Pat) -> Vec<PatIdent> {
     let mut found: Vec<PatIdent> = Vec::new();
     each(&mut pat.clone(), &mut |name| {

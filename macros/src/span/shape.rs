@@ -1,4 +1,4 @@
-//! What the return type of a function says: nothing, a future, a stream, surely no `Result`, or it cannot be told.
+//! Classifies the return type of a function: nothing, a future, a stream, certainly not a `Result`, or unknown.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -11,7 +11,8 @@ use syn::{
 const FUTURES: [&str; 3] = ["Future", "TryFuture", "FusedFuture"];
 const STREAMS: [&str; 3] = ["Stream", "TryStream", "FusedStream"];
 
-/// Types that are never a `Result`, nor a future whose work has yet to run; an alias of the same name would only lose its error report.
+/// Types that are never a `Result` or a future whose work is still to run. An alias of the same name would only lose its error
+/// report.
 const NEVER_RESULT: [&str; 31] = [
     "bool",
     "char",
@@ -56,9 +57,9 @@ pub(crate) enum Shape {
 
 /// A future or a stream that a function returns.
 pub(crate) struct Made {
-    /// What the future resolves to or what the items of the stream are, where the signature says so.
+    /// The output of the future or the item type of the stream, if the signature names it.
     pub(crate) output: Option<Type>,
-    /// `impl Future`: a wrapper may take its place. Else the type is fixed.
+    /// `impl Future`, so that a wrapper type may replace it; otherwise the type is fixed.
     pub(crate) opaque: bool,
 }
 
@@ -76,7 +77,7 @@ impl Shape {
     }
 }
 
-/// Whether a value of this type surely is no `Result`, so that nobody needs to look at it.
+/// Returns whether a value of this type is certainly not a `Result`, so that it is not observed.
 pub(crate) fn never_result(ty: &Type) -> bool {
     match peel(ty) {
         Type::Path(path) => path.path.segments.last().is_some_and(|last| is_never_result(&last.ident.to_string())),
@@ -86,12 +87,12 @@ pub(crate) fn never_result(ty: &Type) -> bool {
     }
 }
 
-/// The same of the last word of a path.
+/// As `never_result`, for the last word of a path.
 pub(crate) fn is_never_result(word: &str) -> bool {
     NEVER_RESULT.contains(&word)
 }
 
-/// Whether a type by this name may be a future or a stream without looking like one: an alias, or an associated type.
+/// Returns whether a type of this name may be a future or a stream without looking like one: an alias, or an associated type.
 pub(crate) fn may_be_future(ty: &Type) -> bool {
     match peel(ty) {
         Type::Path(path) => {
@@ -102,12 +103,13 @@ pub(crate) fn may_be_future(ty: &Type) -> bool {
     }
 }
 
-/// Whether the last word of a path is `Result<..>`. Without arguments, or as the end of another name, it may be an alias of anything.
+/// Returns whether the last word of a path is `Result<..>`. Without arguments, or as the end of another name, it may be an alias
+/// of anything.
 pub(crate) fn is_result(word: &str, has_arguments: bool) -> bool {
     word == "Result" && has_arguments
 }
 
-/// Types that are `Copy`; an alias of the same name with a destructor would drop a little earlier.
+/// Types that are `Copy`. An alias of the same name with a destructor would be dropped a little earlier.
 const COPY: [&str; 19] = [
     "bool",
     "char",
@@ -130,9 +132,8 @@ const COPY: [&str; 19] = [
     "SystemTime",
 ];
 
-/// Whether no argument has a destructor, as far as the signature shows, and by what is known of the `labels`: arguments
-/// that are the value of a label as they are. Labels are `Copy`; if one of these is something else that becomes a label,
-/// it would drop a little earlier.
+/// Returns whether no argument has a destructor, judged by the signature and by `labels`, the arguments that are label values.
+/// Labels are `Copy`; an argument that is not, but converts to a label, would be dropped a little earlier.
 pub(crate) fn nothing_to_drop(sig: &Signature, labels: &[&Ident]) -> bool {
     sig.inputs.iter().all(|input| match input {
         FnArg::Receiver(receiver) => matches!(receiver.kind, ReceiverKind::Reference(..)),
@@ -146,7 +147,7 @@ pub(crate) fn nothing_to_drop(sig: &Signature, labels: &[&Ident]) -> bool {
     })
 }
 
-/// A path without arguments that is no `String`, the one other type that an interned label takes.
+/// Matches a path without arguments, except `String`, the only other type that interned labels accept.
 fn could_be_label(ty: &Type) -> bool {
     match peel(ty) {
         Type::Path(path) => {
@@ -156,7 +157,7 @@ fn could_be_label(ty: &Type) -> bool {
     }
 }
 
-/// Whether a value of this type has no destructor, as far as its name shows.
+/// Returns whether a value of this type has no destructor, as far as its name shows.
 pub(crate) fn never_drops(ty: &Type) -> bool {
     match peel(ty) {
         Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => true,
@@ -167,17 +168,17 @@ pub(crate) fn never_drops(ty: &Type) -> bool {
     }
 }
 
-/// Whether a type by this name is `Copy`.
+/// Returns whether a type of this name is `Copy`.
 pub(crate) fn is_copy(name: &str) -> bool {
     COPY.contains(&name)
 }
 
-/// Whether the type is spelled like a `Result`.
+/// Returns whether the type is spelled like a `Result`.
 pub(crate) fn named_result(ty: &Type) -> bool {
     matches!(peel(ty), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident.to_string().ends_with("Result")))
 }
 
-/// The type with every `impl Trait` in it left to inference; `None` if nothing would be left to say.
+/// Returns the type with every `impl Trait` in it left to inference; `None` if nothing would remain.
 pub(crate) fn inferred(ty: &Type) -> Option<TokenStream> {
     let tokens = ty.to_token_stream();
     if !has_impl(tokens.clone()) {
@@ -189,7 +190,7 @@ pub(crate) fn inferred(ty: &Type) -> Option<TokenStream> {
     (!has_impl(tokens.clone()) && tokens.to_string() != "_").then_some(tokens)
 }
 
-/// Through parentheses and the invisible groups of `macro_rules!`.
+/// Removes parentheses and the invisible groups of `macro_rules!`.
 pub(crate) fn peel(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => peel(&group.elem),
@@ -240,7 +241,7 @@ fn first_type(segment: &PathSegment) -> Option<&Type> {
     })
 }
 
-/// The type in `Trait<name = Type>`.
+/// Returns the type in `Trait<name = Type>`.
 fn binding(segment: &PathSegment, name: &str) -> Option<Type> {
     arguments(segment)?.find_map(|argument| match argument {
         GenericArgument::AssocType(binding) if binding.ident == name => Some(binding.ty.clone()),

@@ -1,27 +1,27 @@
-//! What is put on a function: a span, metrics, or both.
+//! The telemetry of a function: a span, metrics, or both.
 
 use proc_macro2::TokenStream;
 
 use super::metric::Metrics;
 use super::options::Options;
 
-/// A span, metrics, or both; at least one of them is there.
+/// A span, metrics, or both; never neither.
 pub(crate) struct Telemetry {
-    /// Those of the span, and those that it shares with the metrics.
+    /// The options of the span, and those that it shares with the metrics.
     pub(crate) options: Options,
-    /// The name of the span, `Component/Operation` or that of a database call as far as the compiler knows it; `None`
-    /// where there are only metrics.
+    /// The name of the span: `Component/Operation`, or that of a database call if it is known at compile time; `None` if there
+    /// are only metrics.
     pub(crate) name: Option<String>,
     pub(crate) metrics: Option<Metrics>,
 }
 
 impl Telemetry {
-    /// A span and no metrics.
+    /// Creates the telemetry of a span without metrics.
     pub(crate) fn span(options: Options, name: String) -> Self {
         Self { options, name: Some(name), metrics: None }
     }
 
-    /// How an error calls it.
+    /// Returns its name in errors.
     pub(crate) fn subject(&self) -> &'static str {
         match (&self.name, &self.metrics) {
             (Some(_), None) => "a span",
@@ -30,14 +30,14 @@ impl Telemetry {
         }
     }
 
-    /// Every expression of the user's that is evaluated at the call.
+    /// Returns every expression of the user's that is evaluated at the call.
     pub(crate) fn expressions(&self) -> TokenStream {
         let mut all = self.options.expressions();
         all.extend(self.metrics.as_ref().map(Metrics::expressions));
         all
     }
 
-    /// Whether anyone wants something of the value.
+    /// Returns whether the span or the metrics use the value.
     pub(crate) fn uses_result(&self) -> bool {
         !self.options.result.is_empty() || self.metrics.as_ref().is_some_and(|metrics| !metrics.results.is_empty())
     }

@@ -1,14 +1,14 @@
-//! Whole attributes: what they expand to, and that a mistake keeps the item.
+//! Whole attributes: their expansions, and that an invalid attribute keeps its item.
 //!
-//! `tests/expand/<name>.rs` is the input and `<name>.expanded.rs` beside it what it becomes. `TC_BLESS=1 cargo test`
-//! writes the latter anew.
+//! `tests/expand/<name>.rs` is the input and `<name>.expanded.rs` beside it the expected expansion. `TC_BLESS=1 cargo test`
+//! rewrites the latter.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::*;
 
-/// An item of a test with its first attribute taken off: which one it is, its arguments, and the rest.
+/// Splits an item into its first attribute, that attribute's arguments, and the rest.
 fn split(source: &str) -> (Attr, TokenStream, TokenStream) {
     let file = source.parse::<TokenStream>().expect("the input is Rust");
     let mut tokens = file.into_iter().skip(1);
@@ -25,7 +25,7 @@ fn split(source: &str) -> (Attr, TokenStream, TokenStream) {
     (attr, args.unwrap_or_default(), tokens.collect())
 }
 
-/// What the attributes of a function make of it, whatever they say.
+/// Reads the attributes of a function, with or without mistakes.
 fn read(source: &str) -> Option<Wrapped> {
     let (attr, args, item) = split(source);
     let others = if attr == Attr::Span { attributes::is_metric } else { attributes::is_span };
@@ -43,7 +43,7 @@ fn printed(expansion: TokenStream) -> String {
     prettyplease::unparse(&syn::parse2(expansion).expect("the expansion is Rust"))
 }
 
-/// What an item becomes with telemetry compiled in, whether or not the feature `off` is on.
+/// Expands an item with telemetry compiled in, whether or not the feature `off` is on.
 fn expanded(source: &str) -> String {
     if let Some(inside) = source.strip_prefix("tc_metrics! {") {
         let inside = inside.trim_end().strip_suffix('}').expect("a macro call and nothing else");
@@ -63,7 +63,7 @@ fn inputs() -> Vec<PathBuf> {
     let files = fs::read_dir(folder).expect("the folder of the inputs");
     let mut inputs: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
     inputs.retain(|path| !path.to_string_lossy().ends_with(".expanded.rs"));
-    // Only these differ by the feature; what becomes of functions is asked for apart from it.
+    // Only this file differs with the feature; functions without telemetry are tested separately.
     inputs.retain(|path| !cfg!(feature = "off") || !path.ends_with("metrics.rs"));
     inputs.sort();
     inputs
@@ -82,7 +82,7 @@ fn expansions_are_as_recorded() {
     }
 }
 
-/// What a function becomes under the feature `off`.
+/// Expands a function as with the feature `off`.
 fn compiled_out(source: &str) -> String {
     printed(expand::compiled_out(&read(source).expect("a function")))
 }
@@ -101,13 +101,13 @@ fn compiled_out_the_types_are_checked() {
     assert!(result.contains("Tag::<R<A>>") && result.contains("|r| r.len()"), "{result}");
 }
 
-/// The errors of an attribute, after which the item must follow unchanged.
+/// Compares the errors of an attribute, after which the item must follow unchanged.
 #[track_caller]
 fn check(source: &str, expected: &[&str]) {
     let (attr, args, item) = split(source);
     let found = if attr == Attr::Span { attribute(args, item.clone()) } else { metric_attribute(args, item.clone()) };
     let found = found.to_string();
-    // The other attribute went into the error, and would repeat it.
+    // The other attribute is part of the error, and would repeat it.
     let others = if attr == Attr::Span { attributes::is_metric } else { attributes::is_span };
     let (_, item) = attributes::take(item, others);
     assert!(found.ends_with(&item.to_string()), "{found}");
@@ -132,7 +132,7 @@ fn mistakes_keep_the_item() {
 fn mistakes_of_metrics_keep_the_item() {
     check("#[tc_metric] fn f() {}", &["`tc_metric` needs a metric: write `calls = \\\"tc_f_total\\\"`"]);
     check("#[tc_metric(calls = \"f\")] const fn f() {}", &["write `tc_f_total`", "where there are no metrics"]);
-    check("#[tc_metric(calls = \"tc_f_total\")] fn f();", &["has no body to put a metric around"]);
+    check("#[tc_metric(calls = \"tc_f_total\")] fn f();", &["has no body for a metric"]);
     check(
         "#[tc_metric(calls = \"tc_f_total\")] struct S;",
         &["`tc_metric` cannot be put on a struct, only on a function"],
@@ -148,7 +148,7 @@ fn mistakes_of_both_are_reported_once() {
     check("#[tc_span(\"A/B\")] #[tc_metric(calls = \"tc_f_total\")] struct S;", &["cannot be put on a struct"]);
     check("#[tc_span(\"A/B\")] #[tc_metric(a)] #[tc_metric(b)] fn f() {}", &["a function has one `tc_metric`"]);
     check("#[tc_metric(a)] #[tc_span(\"A/B\")] #[tc_span(\"A/B\")] fn f() {}", &["a function has one span"]);
-    check("#[tc_span(\"A/B\")] #[tc_metric = 1] fn f() {}", &["the options stand in brackets"]);
+    check("#[tc_span(\"A/B\")] #[tc_metric = 1] fn f() {}", &["options need parentheses"]);
     check("#[tc_span] #[tc_metric(calls = \"tc_f_total\")] impl A {}", &["put it on the methods"]);
     check(
         "#[tc_span(\"A/B\", future)] #[tc_metric(calls = \"tc_f_total\", construct)] fn f() -> BoxFuture<'a, u8> { g() }",

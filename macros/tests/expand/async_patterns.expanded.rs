@@ -25,23 +25,25 @@ fn put(
             },
         ),
         async move {
-            let mut key = key;
-            let __tc_arg1 = __tc_arg1;
-            let (a, _) = __tc_arg1;
-            let size = size;
-            let _ = &size;
-            let __tc_arg3 = __tc_arg3;
-            let _lock = { __tc_arg4 };
-            #[cfg(unix)]
-            let mode = mode;
-            if false {
-                return ::tracecast::__private::Tag::<
-                    Result<u8, StoreError>,
-                >::unreachable();
-            }
             {
-                key.touch();
-                Ok(a)
+                let mut key = key;
+                let __tc_arg1 = __tc_arg1;
+                let (a, _) = __tc_arg1;
+                let size = size;
+                let _ = &size;
+                let __tc_arg3 = __tc_arg3;
+                let _lock = { __tc_arg4 };
+                #[cfg(unix)]
+                let mode = mode;
+                if false {
+                    return ::tracecast::__private::Tag::<
+                        Result<u8, StoreError>,
+                    >::unreachable();
+                }
+                {
+                    key.touch();
+                    Ok(a)
+                }
             }
         },
         (

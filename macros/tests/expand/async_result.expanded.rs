@@ -31,18 +31,20 @@ where
             },
         ),
         async move {
-            let request = request;
-            let _ = &request;
-            let session = session;
-            let _ = &session;
-            let cause = cause;
-            let _ = &cause;
-            if false {
-                return ::tracecast::__private::Tag::<
-                    Result<Replica, StoreError>,
-                >::unreachable();
+            {
+                let request = request;
+                let _ = &request;
+                let session = session;
+                let _ = &session;
+                let cause = cause;
+                let _ = &cause;
+                if false {
+                    return ::tracecast::__private::Tag::<
+                        Result<Replica, StoreError>,
+                    >::unreachable();
+                }
+                self.fetch(request).await
             }
-            self.fetch(request).await
         },
         (
             ::tracecast::__private::Tag::<Result<Replica, StoreError>>::ERRORS,

@@ -7,12 +7,14 @@ fn tick(self) -> impl ::core::future::Future<Output = ()> {
     ::tracecast::__private::wrap(
         &__TC_CALLSITE,
         async move {
-            let _ = &self;
-            if false {
-                return;
-            }
             {
-                self.step().await;
+                let _ = &self;
+                if false {
+                    return;
+                }
+                {
+                    self.step().await;
+                }
             }
         },
         (),

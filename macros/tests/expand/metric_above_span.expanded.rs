@@ -37,16 +37,18 @@ fn load(
             },
         ),
         async move {
-            let source = source;
-            let _ = &source;
-            let context = context;
-            let _ = &context;
-            if false {
-                return ::tracecast::__private::Tag::<
-                    Result<Replica, StoreError>,
-                >::unreachable();
+            {
+                let source = source;
+                let _ = &source;
+                let context = context;
+                let _ = &context;
+                if false {
+                    return ::tracecast::__private::Tag::<
+                        Result<Replica, StoreError>,
+                    >::unreachable();
+                }
+                fetch(source).await
             }
-            fetch(source).await
         },
         (),
     )

@@ -59,13 +59,15 @@ fn load(request: Request, device: u32) -> impl ::core::future::Future<Output = L
             },
         ),
         async move {
-            let request = request;
-            let _ = &request;
-            let device = device;
-            if false {
-                return ::tracecast::__private::Tag::<Loaded>::unreachable();
+            {
+                let request = request;
+                let _ = &request;
+                let device = device;
+                if false {
+                    return ::tracecast::__private::Tag::<Loaded>::unreachable();
+                }
+                fetch(request, device).await
             }
-            fetch(request, device).await
         },
         (
             ::tracecast::__private::Tag::<Loaded>::ERRORS,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use tracecast::{Key, Label, TcLabel, tc_keys, tc_metrics};
 
-use crate::gpu::labels::{Direction, Severity, gpu};
+use crate::gpu::labels::{Direction, Severity};
 use crate::gpu::xids::Xid;
 
 /// What the conventions call a GPU by: its UUID, or its index for as long as that is not known.
@@ -42,13 +42,6 @@ pub(crate) enum LimitType {
     HighCritical,
     #[tc_label(rename = "high.degraded")]
     HighDegraded,
-}
-
-/// Who made the GPU.
-#[derive(Clone, Copy, Debug, TcLabel)]
-pub(crate) enum Vendor {
-    #[tc_label(rename = "NVIDIA")]
-    Nvidia,
 }
 
 /// How a GPU is.
@@ -94,16 +87,6 @@ tc_keys! {
     pub(crate) label sensor: Sensor = "hw.sensor_location";
     /// What happens at a limit.
     pub(crate) label limit_type: LimitType = "hw.limit_type";
-    /// Who made the GPU.
-    pub(crate) label vendor: Vendor = "hw.vendor";
-    /// The product name of the GPU.
-    pub(crate) label hw_model: Interned<8> = "hw.model";
-    /// What the GPU is called here: `GPU 0`.
-    pub(crate) label hw_name: Interned<32> = "hw.name";
-    /// The serial number of the GPU.
-    pub(crate) label serial_number: Interned<32> = "hw.serial_number";
-    /// The version of the driver.
-    pub(crate) label driver_version: Interned<8> = "hw.driver_version";
     /// How the GPU is.
     pub(crate) label health: Health = "hw.state";
     /// What kind of error it was.
@@ -127,11 +110,6 @@ tc_metrics! {
     pub(crate) static TEMPERATURE: Gauge<(hw_id, component, sensor)> = "hw.temperature" { unit: "Cel" };
     /// Temperatures at which the GPU slows down or shuts down.
     pub(crate) static TEMPERATURE_LIMIT: Gauge<(hw_id, component, sensor, limit_type)> = "hw.temperature.limit" { unit: "Cel" };
-    /// 1 with everything that describes the GPU, and its number among our own metrics.
-    pub(crate) static INFO: ObservableGauge<
-        (hw_id, component, hw_name, hw_model, vendor, driver_version, serial_number, gpu),
-        u64,
-    > = "hw.gpu.info" { unit: "1", budget: 200_000_000 };
     /// What it draws.
     pub(crate) static POWER: Gauge<(hw_id, component)> = "hw.power" { unit: "W" };
     /// What it used since the monitor started.

@@ -1,90 +1,142 @@
 //! Who a GPU is, and its MIG instances, on one info metric each.
 //!
-//! Info metrics are observed: they have a series for each GPU that is there, however many values their labels could have.
+//! All that describes a GPU is one label of several attributes: its ordinal is the GPU, and its texts are those of the GPU now.
+//!
+//! Conventional names are those of version 1.44 of OpenTelemetry's semantic conventions, where they may change.
 
-use tracecast::{InternedKey, Observation};
+use tracecast::{tc_keys, tc_metrics};
 
-use crate::gpu::conventional::{
-    self as hw, Component, Vendor, driver_version, hw_id, hw_model, hw_name, serial_number,
-};
-use crate::gpu::metrics::*;
+use crate::described::described;
+use crate::gpu::labels::MOST_GPUS;
 use crate::gpu::sample::{Instance, MOST_INSTANCES, Text};
 use crate::gpu::view::Description;
 use crate::names::Names;
 
-/// Who a GPU is, and its index in the driver. It is on the info metrics while this lives.
+described! {
+    /// A GPU, by its label.
+    OfGpu of MOST_GPUS as usize, in GPUS: ["gpu", "index", "uuid", "name", "pci_bus_id", "driver", "serial"];
+    /// A GPU as the conventions describe it, and its label, by which its other metrics are found.
+    OfHardware of MOST_GPUS as usize, in HARDWARE:
+        ["hw.id", "hw.type", "hw.name", "hw.model", "hw.vendor", "hw.driver_version", "hw.serial_number", "gpu"];
+    /// A MIG instance, by the label of its GPU and its index there.
+    OfInstance of MOST_GPUS as usize * MOST_INSTANCES, in INSTANCES: ["gpu", "gpu_instance", "uuid", "profile"];
+}
+
+tc_keys! {
+    /// All that describes a GPU.
+    label of_gpu: OfGpu = "tc.gpu";
+    /// All that describes a GPU in the words of the conventions.
+    label of_hardware: OfHardware = "tc.gpu.hardware";
+    /// All that describes a MIG instance.
+    label of_instance: OfInstance = "tc.gpu.instance";
+}
+
+tc_metrics! {
+    /// 1 with all that describes the GPU, and its index in the driver now.
+    static INFO: Gauge<(of_gpu,), u64> = "tc_gpu_info";
+    /// 1 with all that describes the GPU.
+    static HARDWARE_INFO: Gauge<(of_hardware,), u64> = "hw.gpu.info" { unit: "1" };
+    /// 1 with all that describes the MIG instance.
+    static INSTANCE_INFO: Gauge<(of_instance,), u64> = "tc_gpu_instance_info";
+}
+
+/// Who a GPU is, and its index in the driver. It is on the info metrics until this is dropped.
 pub(crate) struct Identity {
+    gpu: usize,
+    names: Names,
     pub(crate) index: u32,
     description: Description,
-    _shown: Vec<Observation>,
 }
 
 impl Identity {
     pub(crate) fn new(names: Names, gpu: u32, index: u32, description: &Description) -> Self {
-        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let Description { uuid, model, pci_bus_id, serial, driver } = description;
         let [uuid, model, pci_bus_id, serial, driver] = [uuid, model, pci_bus_id, serial, driver].map(text);
-        let of_gpu = (uuid::intern(&uuid), model::intern(&model), pci::intern(&pci_bus_id));
-        let of_driver = (driver::intern(&driver), serial::intern(&serial));
-        let labels = (gpu, index, of_gpu.0, of_gpu.1, of_gpu.2, of_driver.0, of_driver.1);
-        let mut shown = vec![INFO.observe(labels, || Some(1))];
+        let (number, vendor) = (gpu.to_string(), "NVIDIA".to_owned());
         if names == Names::SemanticConventions {
-            let name = hw_name::intern(&format!("GPU {gpu}"));
-            let of_gpu = (hw_id::intern(&uuid), hw_model::intern(&model));
-            let of_driver = (driver_version::intern(&driver), serial_number::intern(&serial));
-            let labels = (of_gpu.0, Component::Gpu, name, of_gpu.1, Vendor::Nvidia, of_driver.0, of_driver.1, gpu);
-            shown.push(hw::INFO.observe(labels, || Some(1)));
+            let (id, model, driver, serial) = (uuid.clone(), model.clone(), driver.clone(), serial.clone());
+            let name = format!("GPU {gpu}");
+            let texts = [id, "gpu".to_owned(), name, model, vendor, driver, serial, number.clone()];
+            HARDWARE.set(gpu as usize, texts);
         }
-        Identity { index, description: description.clone(), _shown: shown }
+        GPUS.set(gpu as usize, [number, index.to_string(), uuid, model, pci_bus_id, driver, serial]);
+        Identity { gpu: gpu as usize, names, index, description: description.clone() }
     }
 
     /// Whether it says this.
     pub(crate) fn is(&self, index: u32, description: &Description) -> bool {
         self.index == index && self.description == *description
     }
+
+    /// At each sample, as metrics may have been switched on meanwhile.
+    pub(crate) fn show(&self) {
+        INFO.set(1_u64, (OfGpu(self.gpu),));
+        if self.names == Names::SemanticConventions {
+            HARDWARE_INFO.set(1_u64, (OfHardware(self.gpu),));
+        }
+    }
 }
 
-/// The MIG instances of a GPU, while they are shown.
+impl Drop for Identity {
+    fn drop(&mut self) {
+        INFO.clear((OfGpu(self.gpu),));
+        if self.names == Names::SemanticConventions {
+            HARDWARE_INFO.clear((OfHardware(self.gpu),));
+        }
+    }
+}
+
+/// The MIG instances of a GPU that are shown: UUID and name of each.
 #[derive(Default)]
-pub(crate) struct Instances([Option<Shown>; MOST_INSTANCES]);
-
-struct Shown {
-    uuid: Text,
-    name: Text,
-    _shown: Observation,
-}
+pub(crate) struct Instances([Option<(Text, Text)>; MOST_INSTANCES]);
 
 impl Instances {
     /// Shows these instances and no others.
     pub(crate) fn show(&mut self, gpu: u32, instances: &[Option<Instance>; MOST_INSTANCES]) {
-        for (number, (shown, instance)) in (0_u32..).zip(self.0.iter_mut().zip(instances)) {
+        for (number, (shown, instance)) in self.0.iter_mut().zip(instances).enumerate() {
+            let ordinal = gpu as usize * MOST_INSTANCES + number;
             let Some(Instance { uuid, name, .. }) = instance else {
-                *shown = None;
+                if shown.take().is_some() {
+                    INSTANCE_INFO.clear((OfInstance(ordinal),));
+                }
                 continue;
             };
-            if shown.as_ref().is_some_and(|shown| shown.uuid == *uuid && shown.name == *name) {
-                continue;
+            if *shown != Some((*uuid, *name)) {
+                let profile = profile_of(name.as_str()).to_owned();
+                INSTANCES.set(ordinal, [gpu.to_string(), number.to_string(), uuid.as_str().to_owned(), profile]);
+                *shown = Some((*uuid, *name));
             }
-            let labels =
-                (gpu, number, instance_uuid::intern(uuid.as_str()), profile::intern(profile_of(name.as_str())));
-            *shown = Some(Shown { uuid: *uuid, name: *name, _shown: INSTANCE_INFO.observe(labels, || Some(1)) });
+            INSTANCE_INFO.set(1_u64, (OfInstance(ordinal),));
         }
     }
 }
 
 /// The profile at the end of the name of an instance: `NVIDIA A100-SXM4-40GB MIG 1g.5gb`.
 fn profile_of(name: &str) -> &str {
-    name.rsplit_once("MIG ").map_or("unknown", |(_, profile)| profile)
+    name.rsplit_once("MIG ").map_or("", |(_, profile)| profile)
 }
 
 #[cfg(test)]
 mod tests {
+    use tracecast::Label;
+
     use super::*;
 
     #[test]
     fn the_profile_is_at_the_end_of_the_name() {
         assert_eq!(profile_of("NVIDIA A100-SXM4-40GB MIG 1g.5gb"), "1g.5gb");
         assert_eq!(profile_of("NVIDIA H100 80GB HBM3 MIG 1c.3g.40gb"), "1c.3g.40gb");
-        assert_eq!((profile_of("NVIDIA H100"), profile_of("")), ("unknown", "unknown"));
+        assert_eq!((profile_of("NVIDIA H100"), profile_of("")), ("", ""));
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_gpu_is_left_out() {
+        let description = Description { uuid: Some("GPU-identity".to_owned()), ..Description::default() };
+        let captured = tracecast::testing::capture(|| Identity::new(Names::Tracecast, 30, 2, &description).show());
+        let metric = captured.metrics.iter().find(|metric| metric.name == "tc_gpu_info").unwrap();
+        // It was dropped at the end, which cleared it; the texts are those of its ordinal still.
+        assert!(metric.points.is_empty());
+        assert_eq!([0, 1, 2, 3].map(|part| OfGpu::part(30, part)), ["30", "2", "GPU-identity", ""]);
     }
 }

@@ -145,23 +145,11 @@ tc_keys! {
     /// The GPU, by a number that belongs to its UUID: the first index in NVML under which the process saw it, unless another
     /// GPU had that.
     pub(crate) label gpu: Index<32> = "gpu";
-    /// The GPU's index in NVML now.
-    pub(crate) label index: Index<32> = "index";
-    /// Its identifier.
-    pub(crate) label uuid: Interned<32> = "uuid";
-    /// Its serial number.
-    pub(crate) label serial: Interned<32> = "serial";
-    /// Its product name.
-    pub(crate) label model: Interned<8> = "name";
-    /// Its place on the PCI bus.
-    pub(crate) label pci: Interned<32> = "pci_bus_id";
     /// The version of the driver.
     pub(crate) label driver: Interned<8> = "driver";
     /// The MIG instance, by its index on the GPU.
     // Not `instance`: Prometheus calls what it scrapes so.
     pub(crate) label instance: Index<8> = "gpu_instance";
-    /// The profile of the MIG instance, such as `1g.10gb`.
-    pub(crate) label profile: Interned<16> = "profile";
     /// An NVLink of the GPU.
     pub(crate) label link: Index<18> = "link";
     /// Since when errors are counted.
@@ -207,9 +195,4 @@ tc_keys! {
 tc_keys! {
     /// What is wrong with one link.
     pub(crate) label one_link_error: OneLinkError = "kind";
-}
-
-tc_keys! {
-    /// The identifier of the MIG instance.
-    pub(crate) label instance_uuid: Interned<256> = "uuid";
 }

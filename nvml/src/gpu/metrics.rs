@@ -9,12 +9,6 @@ tc_metrics! {
     pub(crate) static UP: Gauge<(gpu,), u64> = "tc_gpu_up";
     /// Whether the GPU sleeps; it is not asked then, and its values are absent.
     pub(crate) static ASLEEP: Gauge<(gpu,), u64> = "tc_gpu_asleep";
-    /// 1 with everything that describes the GPU. It is observed, so its cells are those of GPUs that are there.
-    pub(crate) static INFO: ObservableGauge<(gpu, index, uuid, model, pci, driver, serial), u64> = "tc_gpu_info"
-        { budget: 3_300_000_000 };
-    /// 1 with everything that describes a MIG instance.
-    pub(crate) static INSTANCE_INFO: ObservableGauge<(gpu, instance, instance_uuid, profile), u64> =
-        "tc_gpu_instance_info" { budget: 1_300_000 };
     /// 1 with the version of the driver.
     pub(crate) static DRIVER_INFO: Gauge<(driver,), u64> = "tc_nvml_driver_info";
 

@@ -189,6 +189,6 @@ impl Registry {
             gpus.ended = true;
             std::mem::take(&mut gpus.slots)
         };
-        slots.values().for_each(|slot| slot.retire());
+        slots.values().for_each(|slot| slot.end());
     }
 }

@@ -176,6 +176,7 @@ impl Slot {
         let since = last.map_or(Duration::ZERO, |last| now.duration_since(last));
         (state.sampled, state.sample, state.asleep) = (Some(now), Some(*sample), false);
         ASLEEP.set(0_u64, (self.gpu,));
+        state.identity.iter().for_each(Identity::show);
         let of = self.subject(&state);
         publish::gauges(of, sample);
         state.instances.show(self.gpu, &sample.instances);
@@ -279,6 +280,13 @@ impl Slot {
                 self.gpu
             );
         }
+    }
+
+    /// The monitor ends: logs what was not logged yet, and shows nothing any more.
+    pub(crate) fn end(&self) {
+        let xids = self.live().map(|mut state| state.xids.rest(self.gpu, Instant::now())).unwrap_or_default();
+        self.retire();
+        xids.iter().for_each(|line| log::error!(target: "tracecast_nvml", "{line}"));
     }
 
     /// The monitor has ended: everything is a gap, whatever comes back later.

@@ -38,15 +38,25 @@ impl XidLog {
 
     /// The lines for XIDs that were not logged when they came, once a minute is over.
     pub(crate) fn due(&mut self, gpu: u32, now: Instant) -> Vec<String> {
+        self.lines(gpu, now, PAUSE)
+    }
+
+    /// The lines for all XIDs that were not logged, at the end.
+    pub(crate) fn rest(&mut self, gpu: u32, now: Instant) -> Vec<String> {
+        self.lines(gpu, now, Duration::ZERO)
+    }
+
+    /// The lines for XIDs of which the last line is at least that old.
+    fn lines(&mut self, gpu: u32, now: Instant, pause: Duration) -> Vec<String> {
         let mut lines = Vec::new();
         self.0.retain(|number, quiet| {
-            if now.saturating_duration_since(quiet.since) < PAUSE {
+            if now.saturating_duration_since(quiet.since) < pause {
                 return true;
             }
             let count = std::mem::take(&mut quiet.count);
             quiet.since = now;
             if count > 0 {
-                lines.push(format!("GPU {gpu} reported {} {count} more times in the last minute", Named(*number)));
+                lines.push(format!("GPU {gpu} reported {} {count} more times", Named(*number)));
             }
             count > 0
         });
@@ -80,12 +90,14 @@ mod tests {
         // Another number is not hidden by the storm.
         assert_eq!(log.add(2, 4711, at(1)).as_deref(), Some("GPU 2 reported XID 4711"));
         assert_eq!(log.due(2, at(59)), Vec::<String>::new());
-        let line = "GPU 2 reported XID 31 (GPU memory page fault) 2999 more times in the last minute";
+        let line = "GPU 2 reported XID 31 (GPU memory page fault) 2999 more times";
         assert_eq!(log.due(2, at(60)), [line]);
         assert_eq!(log.due(2, at(61)), Vec::<String>::new());
         // Nothing came for a minute: the next one is a first one again.
         assert_eq!(log.due(2, at(120)), Vec::<String>::new());
         assert!(log.add(2, 31, at(121)).is_some() && log.0.len() == 1);
+        // What is left at the end is said.
+        assert_eq!((log.add(2, 31, at(122)), log.rest(2, at(122)).len()), (None, 1));
     }
 
     #[test]

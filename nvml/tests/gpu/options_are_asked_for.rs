@@ -71,6 +71,12 @@ fn links_are_measured_unless_they_are_switched_off() {
         [Some(18.0), None]
     );
     assert_eq!(snapshot.metric("tc_gpu_nvlink_bytes_total").unwrap().points.len(), 2);
+    drop(bench);
+    let mut bench = Bench::with(Fake::new(LINKS).unwrap(), |config| config.with_nvlink(false));
+    let snapshot = bench.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    for name in ["tc_gpu_nvlink_links", "tc_gpu_nvlink_up", "tc_gpu_nvlink_reported_errors"] {
+        assert!(snapshot.metric(name).is_none_or(|metric| metric.points.is_empty()), "{name}");
+    }
 }
 
 fn activity(now: &Snapshot, gpu: &str, part: &str) -> Option<f64> {

@@ -69,4 +69,6 @@ fn a_storm_is_counted_whole_and_logged_once() {
     assert_eq!(xids(&snapshot, "1", "145"), Some(3000.0));
     assert_eq!(logged("XID 145"), ["GPU 1 reported XID 145 (NVLink: RLW error)"]);
     assert_eq!(logged("XID 79"), ["GPU 1 reported XID 79 (GPU has fallen off the bus)"]);
+    bench.monitor.take().unwrap().shutdown();
+    assert_eq!(logged("XID 145")[1..], ["GPU 1 reported XID 145 (NVLink: RLW error) 2999 more times"]);
 }

@@ -3,24 +3,24 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::trace::foreign::ForeignExporter;
+use crate::trace::external::ExternalExporter;
 
 /// Span exporters that the program provides. They cannot be cloned: clones of a configuration share them, and the first
 /// that starts takes them.
 #[derive(Clone, Default)]
-pub(crate) struct CustomExporters(Arc<Mutex<Vec<Box<dyn ForeignExporter>>>>);
+pub(crate) struct CustomExporters(Arc<Mutex<Vec<Box<dyn ExternalExporter>>>>);
 
 impl CustomExporters {
-    fn lock(&self) -> MutexGuard<'_, Vec<Box<dyn ForeignExporter>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Box<dyn ExternalExporter>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[cfg_attr(not(has_otel), expect(dead_code, reason = "only the feature `otel` has custom exporters"))]
-    pub(crate) fn add(&self, exporter: Box<dyn ForeignExporter>) {
+    pub(crate) fn add(&self, exporter: Box<dyn ExternalExporter>) {
         self.lock().push(exporter);
     }
 
-    pub(crate) fn take(&self) -> Vec<Box<dyn ForeignExporter>> {
+    pub(crate) fn take(&self) -> Vec<Box<dyn ExternalExporter>> {
         std::mem::take(&mut self.lock())
     }
 

@@ -55,7 +55,7 @@ pub(super) fn tracing_emit(text: &str) -> Parsed<bool> {
     match switch(text) {
         Ok(true) if !cfg!(has_tracing_emit) => Err(Wrong::new("needs a feature that is not built in", accepted)),
         Ok(on) => Ok(on),
-        Err(_) => Err(Wrong::new("is not a switch", accepted)),
+        Err(_) => Err(Wrong::new("is not a boolean", accepted)),
     }
 }
 

@@ -16,7 +16,7 @@ impl CrateScope {
 
 /// The instrumentation scope of third-party spans and instruments: a library and its description.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct ForeignScope {
+pub(crate) struct ExternalScope {
     /// The name of the library.
     pub(crate) name: String,
     /// The version of the library.

@@ -49,7 +49,10 @@ impl State {
         match on {
             0 => 0,
             _ if filtered() => FILTERED,
-            on => on | u8::from(self.is_timed(callsite)) * TIMED | u8::from(self.watching) * WATCHED,
+            on => {
+                let timed = if self.is_timed(callsite) { TIMED } else { 0 };
+                on | timed | if self.watching { WATCHED } else { 0 }
+            }
         }
     }
 
@@ -138,11 +141,13 @@ pub(crate) fn set_filter(filter: Filter) {
 }
 
 /// Chooses the spans that record how long they were polled; open ones go on as they began.
+#[cfg(any(has_otlp, feature = "__internals"))]
 pub(crate) fn set_busy(filter: Filter) {
     change(|state| state.busy = Some(filter));
 }
 
 /// Has stalls looked for in the spans that begin from now on, or no longer.
+#[cfg(any(has_otlp, feature = "__internals"))]
 pub(crate) fn set_watching(watching: bool) {
     change(|state| state.watching = watching && CLAIMED.load(Relaxed));
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::{OwnedValue, Value};
 use crate::encode::message::{self, Message};
 use crate::encode::resource::{self, Of, Request};
@@ -13,14 +13,14 @@ use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Sta
 /// Encoded third-party spans, by scope.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes {
-    scopes: Vec<(Arc<ForeignScope>, Wire)>,
+    scopes: Vec<(Arc<ExternalScope>, Wire)>,
     spans: usize,
 }
 
 impl Scopes {
     /// Encodes a span and adds it to its scope.
-    pub(crate) fn add(&mut self, of: &Arc<ForeignScope>, span: &FinishedSpan) {
-        let is_known = |(scope, _): &(Arc<ForeignScope>, Wire)| Arc::ptr_eq(scope, of) || scope == of;
+    pub(crate) fn add(&mut self, of: &Arc<ExternalScope>, span: &FinishedSpan) {
+        let is_known = |(scope, _): &(Arc<ExternalScope>, Wire)| Arc::ptr_eq(scope, of) || scope == of;
         let at = self.scopes.iter().position(is_known).unwrap_or_else(|| {
             self.scopes.push((of.clone(), Wire::default()));
             self.scopes.len() - 1
@@ -42,7 +42,7 @@ impl Scopes {
     pub(crate) fn write(&mut self, request: &mut Request, wire: &mut Wire) {
         for (scope, spans) in self.scopes.drain(..) {
             request.next_scope(wire);
-            resource::of_scope(wire, Of::Foreign(&scope), |wire| wire.push(&spans.bytes));
+            resource::of_scope(wire, Of::External(&scope), |wire| wire.push(&spans.bytes));
         }
         self.spans = 0;
     }

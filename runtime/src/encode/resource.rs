@@ -2,7 +2,7 @@
 
 use crate::declare::callsite::scope_of;
 use crate::declare::metric::MetricMeta;
-use crate::declare::scope::{CrateScope, ForeignScope};
+use crate::declare::scope::{CrateScope, ExternalScope};
 use crate::declare::value::OwnedValue;
 use crate::encode::message::{self, Message, pairs};
 use crate::encode::wire::{Opened, Wire};
@@ -108,17 +108,17 @@ pub(crate) enum Of<'a> {
     /// A crate that declares spans or metrics of ours.
     Crate(CrateScope),
     /// A third-party library.
-    Foreign(&'a ForeignScope),
+    External(&'a ExternalScope),
 }
 
 impl<'a> Of<'a> {
     pub(crate) fn span(span: &'a FinishedSpan) -> Self {
-        span.scope.as_deref().map_or_else(|| Of::Crate(scope_of(span.crate_lines)), Of::Foreign)
+        span.scope.as_deref().map_or_else(|| Of::Crate(scope_of(span.crate_lines)), Of::External)
     }
 
     pub(crate) fn metric(metric: &'a MetricPoints) -> Self {
         let ours = || Of::Crate(metric.meta.map_or(CrateScope::OWN, MetricMeta::scope));
-        metric.scope.as_deref().map_or_else(ours, Of::Foreign)
+        metric.scope.as_deref().map_or_else(ours, Of::External)
     }
 }
 
@@ -126,10 +126,10 @@ impl<'a> Of<'a> {
 pub(crate) fn of_scope<M: Message>(m: &mut M, of: Of<'_>, items: impl FnOnce(&mut M)) {
     match of {
         Of::Crate(CrateScope { name, version }) => scope(m, name, Some(version), &[]),
-        Of::Foreign(of) => scope(m, &of.name, of.version.as_deref(), &of.attributes),
+        Of::External(of) => scope(m, &of.name, of.version.as_deref(), &of.attributes),
     }
     items(m);
-    if let Of::Foreign(ForeignScope { schema_url: Some(url), .. }) = of {
+    if let Of::External(ExternalScope { schema_url: Some(url), .. }) = of {
         m.string_unless_empty(3, "schemaUrl", url);
     }
 }

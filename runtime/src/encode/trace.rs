@@ -267,7 +267,7 @@ fn items(
             }
             Item::Link { trace_id, span_id, flags } => writer.link(trace_id, span_id, flags & 1 != 0),
             Item::Name(given) => name = Some(given),
-            Item::Ext => has_shared = true,
+            Item::Propagated => has_shared = true,
             Item::Skip => {}
         }
     }

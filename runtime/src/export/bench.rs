@@ -9,7 +9,7 @@ use crate::meter::snapshot::{ExponentialPoint, Snapshot};
 use crate::record::clock;
 use crate::record::finished::FinishedSpan;
 use crate::record::recorder;
-use crate::trace::foreign;
+use crate::trace::external;
 
 /// Encodes recorded spans as OTLP requests.
 #[derive(Debug)]
@@ -75,8 +75,8 @@ impl Encoder {
     }
 
     /// Encodes all third-party spans that have ended.
-    pub fn drain_foreign(&mut self) {
-        foreign::take(|span| self.batch.finished(&span));
+    pub fn drain_external(&mut self) {
+        external::take(|span| self.batch.finished(&span));
     }
 
     /// Encodes all spans that have ended, ours and third-party ones, as JSON.
@@ -85,7 +85,7 @@ impl Encoder {
         if let Some(recorder) = recorder::get() {
             recorder.drain(|| true, |record| spans.push(record.finish(&converter)));
         }
-        foreign::take(|span| spans.push(span));
+        external::take(|span| spans.push(span));
         json::trace_request(&self.resource, &spans)
     }
 
@@ -142,13 +142,13 @@ impl<'a> ExponentialParts<'a> {
 
 /// Collects third-party spans until it is dropped.
 #[derive(Debug)]
-pub struct Foreign(());
+pub struct ExternalSpans(());
 
-impl Foreign {
+impl ExternalSpans {
     /// Starts to collect up to `limit_bytes` of third-party spans.
     pub fn start(limit_bytes: usize) -> Self {
-        foreign::start(limit_bytes);
-        Foreign(())
+        external::start(limit_bytes);
+        ExternalSpans(())
     }
 
     /// Does the same, and installs our provider and propagator as OpenTelemetry's global ones.
@@ -159,20 +159,20 @@ impl Foreign {
         propagators: &[crate::config::Propagator],
     ) -> Self {
         crate::interop::otel::install(interop, propagators);
-        Foreign::start(limit_bytes)
+        ExternalSpans::start(limit_bytes)
     }
 
     /// The numbers of spans that have ended, were dropped, and are pending.
     pub fn counts(&self) -> [u64; 3] {
-        let foreign::Counts { ended, dropped, waiting } = foreign::counts();
+        let external::Counts { ended, dropped, waiting } = external::counts();
         [ended, dropped, waiting]
     }
 }
 
-impl Drop for Foreign {
+impl Drop for ExternalSpans {
     fn drop(&mut self) {
         #[cfg(has_otel)]
         crate::interop::otel::uninstall();
-        foreign::stop();
+        external::stop();
     }
 }

@@ -193,8 +193,9 @@ impl SelfMetrics {
             exported.add(growth(&mut recorded.exported[signal as usize], now.exported[signal as usize]), ());
             QUEUE_BYTES.set(now.queue_bytes[signal as usize], (signal,));
             QUEUE_ITEMS.set(now.queue_items[signal as usize], (signal,));
-            if let Some(items) = now.queue_capacity_items[signal as usize] {
-                QUEUE_CAPACITY_ITEMS.set(items, (signal,));
+            match now.queue_capacity_items[signal as usize] {
+                Some(items) => QUEUE_CAPACITY_ITEMS.set(items, (signal,)),
+                None => QUEUE_CAPACITY_ITEMS.clear((signal,)),
             }
         }
         let unconfirmed = [&SPANS_UNCONFIRMED, &POINTS_UNCONFIRMED, &LOGS_UNCONFIRMED];

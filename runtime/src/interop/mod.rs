@@ -1,6 +1,6 @@
 //! Interoperation with other APIs: spans and instruments of the OpenTelemetry API, and spans of `tracing`.
 //!
-//! Third-party spans are plain owned data in the bounded queue of `trace::foreign`. Sampling, limits, account and
+//! Third-party spans are plain owned data in the bounded queue of `trace::external`. Sampling, limits, account and
 //! export are the same as for our spans.
 
 #[cfg(has_otel)]

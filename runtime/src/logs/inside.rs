@@ -150,7 +150,7 @@ fn captured(level: Level, read: impl FnOnce(&mut Entry)) {
         let mut entry = Entry::default();
         entry.begin(clock::unix_now(), level, LogLimits::default(), &None);
         read(&mut entry);
-        if let Some(sink) = capture::current().and_then(|ext| ext.sink.clone()) {
+        if let Some(sink) = capture::current().and_then(|propagated| propagated.sink.clone()) {
             sink.logged(Box::new(LogRecord::of(&entry)));
         }
     });

@@ -8,15 +8,15 @@ use crate::declare::metric::MetricKind;
 use crate::declare::switch;
 use crate::meter::exemplar;
 use crate::record::block::CAPTURED;
-use crate::record::ext::Ext;
 use crate::record::local;
+use crate::record::propagated::Propagated;
 use crate::trace::context;
-use crate::trace::stray;
+use crate::trace::outside_capture;
 
 /// Returns the capture to which the current context belongs.
-pub(crate) fn current() -> Option<Arc<Ext>> {
-    local::with(|local| local.current().filter(|block| block.has(CAPTURED)).and_then(context::ext_of))
-        .filter(|ext| ext.sink.is_some())
+pub(crate) fn current() -> Option<Arc<Propagated>> {
+    local::with(|local| local.current().filter(|block| block.has(CAPTURED)).and_then(context::propagated_of))
+        .filter(|propagated| propagated.sink.is_some())
 }
 
 /// Routes a measurement of a metric whose state is not simply "on".
@@ -24,11 +24,11 @@ pub(crate) fn current() -> Option<Arc<Ext>> {
 pub(crate) fn measured(metric: &'static Metric, set: usize, amount: Amount) {
     let state = state(metric);
     if state & CAPTURE != 0 {
-        if let Some(ext) = current() {
-            return into(&ext, metric, set, amount);
+        if let Some(propagated) = current() {
+            return into(&propagated, metric, set, amount);
         }
         if state & RECORD == 0 {
-            stray::note(metric.meta().name);
+            outside_capture::note(metric.meta().name);
         }
     }
     if state & RECORD != 0 {
@@ -44,12 +44,12 @@ pub(crate) fn state(metric: &'static Metric) -> i8 {
 }
 
 /// Passes a measurement to a capture, unless a cell would reject it.
-pub(crate) fn into(ext: &Ext, metric: &'static Metric, set: usize, amount: Amount) {
+pub(crate) fn into(propagated: &Propagated, metric: &'static Metric, set: usize, amount: Amount) {
     let meta = metric.meta();
     if set >= meta.sets() || !is_acceptable(meta.kind, amount) {
         return metric.refuse();
     }
-    if let Some(sink) = &ext.sink {
+    if let Some(sink) = &propagated.sink {
         sink.measured(Measurement { meta, set, amount });
     }
 }

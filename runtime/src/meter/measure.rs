@@ -13,12 +13,12 @@ use crate::declare::metric::Labels;
 use crate::declare::switch;
 use crate::meter::{capture, exemplar};
 use crate::record::clock;
-use crate::record::ext::Ext;
 use crate::record::finished::Outcome;
+use crate::record::propagated::Propagated;
 use crate::trace::error::TcError;
 use crate::trace::metrics::{Metrics, Site};
 use crate::trace::observe::Verdict;
-use crate::trace::stray;
+use crate::trace::outside_capture;
 
 /// A callsite whose function has metrics.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ pub struct Measure {
     /// switch.
     in_flight: Option<&'static Table>,
     /// The capture to which the call belongs.
-    capture: Option<Arc<Ext>>,
+    capture: Option<Arc<Propagated>>,
     running: bool,
     /// The outcome if the measurement is dropped while it runs.
     if_dropped: Outcome,
@@ -83,8 +83,8 @@ impl Measure {
     /// Counts the call as in progress.
     #[inline(never)]
     fn enter(&mut self, metric: &'static Metric) {
-        if let Some(ext) = &self.capture {
-            capture::into(ext, metric, self.entry as usize, Amount::I64(1));
+        if let Some(propagated) = &self.capture {
+            capture::into(propagated, metric, self.entry as usize, Amount::I64(1));
         } else if capture::state(metric) & RECORD != 0 {
             let table = metric.ready_table();
             metric.move_in(table, self.entry as usize, false, 1_u64);
@@ -161,8 +161,8 @@ impl Measure {
     #[inline(always)]
     fn leave(&mut self) {
         let Some(metric) = self.meter.in_flight else { return };
-        if let Some(ext) = &self.capture {
-            capture::into(ext, metric, self.entry as usize, Amount::I64(-1));
+        if let Some(propagated) = &self.capture {
+            capture::into(propagated, metric, self.entry as usize, Amount::I64(-1));
         } else if let Some(table) = self.in_flight.take() {
             metric.move_in(table, self.entry as usize, true, 1_u64);
         }
@@ -171,7 +171,7 @@ impl Measure {
     #[inline(always)]
     fn count(&self, metric: &'static Metric, set: usize) {
         match &self.capture {
-            Some(ext) => capture::into(ext, metric, set, Amount::U64(1)),
+            Some(propagated) => capture::into(propagated, metric, set, Amount::U64(1)),
             None if capture::state(metric) & RECORD != 0 => metric.add(set, 1_u64),
             None => {}
         }
@@ -182,7 +182,7 @@ impl Measure {
     fn record(&self, metric: &'static Metric, set: usize, from: u64, to: u64) {
         let seconds = clock::seconds(from, to);
         match &self.capture {
-            Some(ext) => capture::into(ext, metric, set, Amount::F64(seconds)),
+            Some(propagated) => capture::into(propagated, metric, set, Amount::F64(seconds)),
             None if capture::state(metric) & RECORD != 0 => exemplar::record(metric, set, seconds),
             None => {}
         }
@@ -193,13 +193,13 @@ impl Measure {
 /// measured at all.
 #[cold]
 #[inline(never)]
-fn captured_or_new(callsite: &'static Callsite, meter: &'static Meter) -> Option<Option<Arc<Ext>>> {
+fn captured_or_new(callsite: &'static Callsite, meter: &'static Meter) -> Option<Option<Arc<Propagated>>> {
     let state = callsite.state();
     let state = if state & NEW == 0 { state } else { switch::resolve(callsite) };
     let capture = if state & METER_CAPTURE != 0 { capture::current() } else { None };
     if capture.is_none() && state & METER == 0 {
         if state & METER_CAPTURE != 0 {
-            meter.metrics().take(1).for_each(|metric| stray::note(metric.meta().name));
+            meter.metrics().take(1).for_each(|metric| outside_capture::note(metric.meta().name));
         }
         return None;
     }

@@ -1,9 +1,9 @@
-//! Blocks: where an open span keeps its ids and what was recorded on it, until it ends.
+//! Blocks: memory for the ids and items of open spans.
 //!
-//! Blocks come from one bounded pool, so that an open span costs no allocation. A span that outgrows its block chains
-//! further ones to it. A block has one owner at a time, a guard or a future, and only the thread that runs the owner
-//! touches it; that is what makes the cells sound. The exception is the head of a block, which the export thread may read
-//! to tell which spans are open: its fields are atomics, and `life` says whether what was read belongs together.
+//! Blocks come from one bounded pool, so an open span costs no allocation. A span that outgrows its block chains further ones to
+//! it. A block has one owner at a time, a guard or a future, and only the thread that runs the owner touches it; therefore the
+//! cells are sound. The exception is the head of a block, which the export thread may read to find open spans: its fields are
+//! atomics, and `life` shows whether the values read belong to one span.
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
@@ -16,71 +16,71 @@ use crate::base::stack::IndexStack;
 use crate::base::word::Word;
 use crate::declare::callsite::{Callsite, Kind};
 
-/// Words of a block that hold items.
+/// Words of a block that are available for items.
 pub(crate) const TAIL_WORDS: usize = 48;
 
-/// A record will be made of it.
+/// The span will be recorded when it ends.
 pub(crate) const RECORDING: u32 = 1;
 /// Children are recorded.
 pub(crate) const SAMPLED: u32 = 1 << 1;
-/// No trace yet: a child begins one, with this block's ext.
+/// A context without a trace: a child begins one, with this block's propagated state.
 pub(crate) const EMPTY: u32 = 1 << 2;
-/// Goes to the sink of its ext.
+/// The span is recorded in the sink of its propagated state.
 pub(crate) const CAPTURED: u32 = 1 << 3;
-/// Belongs to the process that this one was forked from.
+/// The block belongs to the process that this one was forked from.
 pub(crate) const ORPHANED: u32 = 1 << 4;
-/// It belongs to a future or stream that was not polled yet, so its clock has not started.
+/// The future or stream of the span was not polled yet, so its clock has not started.
 pub(crate) const UNPOLLED: u32 = 1 << 5;
-/// Further blocks are chained to it.
+/// Further blocks are chained to this one.
 pub(crate) const CHAINED: u32 = 1 << 6;
-/// Times are nanoseconds since 1970 and not readings of the counter.
+/// The times are nanoseconds since 1970 and not readings of the counter.
 pub(crate) const UNIX_TIMES: u32 = 1 << 7;
-/// Its parent is in another process.
+/// The parent is in another process.
 pub(crate) const REMOTE_PARENT: u32 = 1 << 8;
-/// The thread was already unwinding when it began.
+/// The thread was already unwinding when the span began.
 pub(crate) const BEGAN_UNWINDING: u32 = 1 << 9;
-/// It is in the list of spans with a heartbeat.
+/// The span is in the list of spans with a heartbeat.
 pub(crate) const ANNOUNCED: u32 = 1 << 10;
-/// It was told of an error.
+/// An error was recorded on the span.
 pub(crate) const FAILED: u32 = 1 << 11;
-/// A poll of its future was unwound by a panic.
+/// A poll of the span's future was unwound by a panic.
 pub(crate) const UNWOUND: u32 = 1 << 15;
-/// Its stream gave an error, and then was dropped.
+/// The span's stream returned an error and then was dropped.
 pub(crate) const ENDED_BY_ERROR: u32 = 1 << 16;
-/// Something was left out of it.
+/// Some items of the span were dropped.
 pub(crate) const INCOMPLETE: u32 = 1 << 14;
-/// It has an ext.
-pub(crate) const HAS_EXT: u32 = 1 << 12;
-/// It stands for a span of another process.
+/// The block has propagated state.
+pub(crate) const HAS_PROPAGATED: u32 = 1 << 12;
+/// The block represents a span of another process.
 pub(crate) const REMOTE: u32 = 1 << 13;
-/// The id of its trace is not known to be random: another process made it and did not say so. Whoever is told the id is not
-/// told that it is random. Ids that are made here are, so the flag is uncommon.
+/// The trace id is not known to be random: another process created it without the random flag, so we do not set that flag for
+/// others either. Our own trace ids are random, so this flag is rare.
 pub(crate) const NOT_RANDOM: u32 = 1 << 20;
 
-/// Its thread had enough blocks when it took this one, and keeps it for one span only.
+/// The thread had enough blocks when it took this one, and returns it to the pool after one span.
 pub(crate) const SURPLUS: u32 = 1 << 21;
 
-/// It was made while another tracing API is followed: see `bridge`.
+/// The block was created while another tracing API is bridged: see `bridge`.
 pub(crate) const BRIDGED: u32 = 1 << 17;
-/// While it is entered, the other API has it current too.
+/// While the block is entered, it is current in the other API too.
 pub(crate) const ATTACHES: u32 = 1 << 18;
-/// It is entered, and `seen` and `height` say how the other API stood on this thread.
+/// The block is entered, and `seen` and `height` hold the state of the other API on this thread.
 pub(crate) const ENTERED: u32 = 1 << 19;
 
-/// It is emitted to another tracing API: see `bridge::Mirror`.
+/// The span is emitted to another tracing API: see `bridge::Mirror`.
 pub(crate) const MIRRORED: u32 = 1 << 22;
 
-// These two are in one byte, so that asking for either is one instruction.
-/// It records how long it was polled: see `polls`.
+// These two are in one byte, so that one instruction tests both.
+/// The span records its busy time, the time spent in polls: see `polls`.
 pub(crate) const TIMED: u32 = 1 << 24;
-/// Its thread publishes that it is polled: see `polls`. A context has it from the span that it was taken from.
+/// The thread publishes polls of the span: see `polls`. A context inherits the flag from the span it was copied from.
 pub(crate) const WATCHED: u32 = 1 << 25;
-/// Its thread publishes its callsite while it is the innermost one.
+/// The thread publishes the span's callsite while it is the innermost span.
 pub(crate) const NAMED: u32 = 1 << 26;
 
-/// What was recorded, and what was left out because of a limit.
+/// The numbers of recorded items, and of items dropped because of a limit.
 ///
-/// A cell for each and not one around them all, so that what was stored narrowly is loaded narrowly too.
+/// One cell per field and not one around all, so that each is loaded with the width with which it was stored.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) attributes: Cell<u16>,
@@ -89,9 +89,9 @@ pub(crate) struct Counts {
     pub(crate) dropped_attributes: Cell<u16>,
     pub(crate) dropped_events: Cell<u16>,
     pub(crate) dropped_links: Cell<u16>,
-    /// Words in this block's tail.
+    /// Words used in this block's tail.
     pub(crate) used: Cell<u16>,
-    /// Words in the chained blocks' tails.
+    /// Words used in the tails of the chained blocks.
     pub(crate) chained: Cell<u16>,
 }
 
@@ -109,15 +109,15 @@ impl Counts {
     }
 }
 
-/// Adds one to a count, up to its limit.
+/// Increments a count, up to its limit.
 pub(crate) fn count(counter: &Cell<u16>) {
     counter.set(counter.get().saturating_add(1));
 }
 
 /// A number in a block's head.
 ///
-/// Only the owner writes, and it writes atomically. So its own reads need not be atomic, which lets the compiler drop, merge
-/// and widen them; `get` is for the owner alone, as it is with a cell. Other threads read with `shared`.
+/// Only the owner writes, atomically. Its own reads therefore need not be atomic, so the compiler can drop, merge and widen them.
+/// `get` is for the owner alone, as with a cell; other threads read with `shared`.
 #[derive(Default)]
 pub(crate) struct Number(AtomicU64);
 
@@ -202,7 +202,7 @@ impl Site {
     }
 }
 
-/// All bits zero is a block that was never used.
+/// A block of zeros is one that was never used.
 #[repr(C, align(64))]
 pub(crate) struct Block {
     pub(crate) trace_id: Trace,
@@ -211,28 +211,28 @@ pub(crate) struct Block {
     pub(crate) start: Number,
     pub(crate) end: Cell<u64>,
     pub(crate) callsite: Site,
-    /// Below it on the thread's stack of scopes; the next one in a list of free blocks.
+    /// The block below on the thread's stack of scopes, or the next one in a list of free blocks.
     pub(crate) below: Cell<Option<BlockRef>>,
-    /// An `Arc<Ext>` made raw, or null.
-    pub(crate) ext: Cell<*const ()>,
+    /// The result of `Arc::<Propagated>::into_raw`, or null.
+    pub(crate) propagated: Cell<*const ()>,
     pub(crate) counts: Counts,
     pub(crate) flags: Flags,
-    /// From the start of a span's clock to its end.
+    /// Open from the start of the span's clock to its end.
     life: Life,
     index: Cell<u32>,
     pub(crate) heartbeat_slot: Cell<u32>,
-    /// Contexts that were attached to the other API when it was entered.
+    /// The number of contexts that were attached to the other API when this block was entered.
     pub(crate) height: Cell<u32>,
-    /// One more than the place in its tail where a timed span has its polls; 0 before the first one.
+    /// The index of the polls of a timed span in its tail plus one; 0 before the first poll.
     pub(crate) polls: Cell<u32>,
-    /// The span that the other API had current when it was entered.
+    /// The span that was current in the other API when this block was entered.
     pub(crate) seen: Cell<u64>,
     /// The first chained block.
     pub(crate) chain: Cell<Option<BlockRef>>,
     tail: UnsafeCell<[MaybeUninit<Word>; TAIL_WORDS]>,
 }
 
-/// The head of a block whose span is open, as another thread read it.
+/// The head of an open span's block, as read by another thread.
 #[cfg(has_otlp)]
 #[derive(Clone, Copy)]
 pub(crate) struct Head {
@@ -244,12 +244,12 @@ pub(crate) struct Head {
     pub(crate) callsite: &'static Callsite,
 }
 
-/// A block that somebody owns. It is copied freely inside this crate; exactly one copy is the owner's.
+/// A reference to an acquired block. It is copied freely inside this crate; exactly one copy belongs to the owner.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockRef(NonNull<HeldAcrossAwait_UseInSpan>);
 
-/// Stands for a block in compile errors about a guard that is held across an `.await`: what the compiler names there is the
-/// pointer inside of the guard. The name says what to do.
+/// A placeholder type for compile errors about a guard that is held across an `.await`: the compiler names the pointer inside the
+/// guard, so this name shows what to do.
 #[expect(non_camel_case_types, reason = "it is read in compile errors only")]
 enum HeldAcrossAwait_UseInSpan {}
 
@@ -286,25 +286,25 @@ impl Block {
         self.flags.set(self.flags.get() & !flag);
     }
 
-    /// Sets the flags of a block that was acquired just now.
+    /// Sets the flags of a newly acquired block.
     #[inline(always)]
     pub(crate) fn begin(&self, flags: u32) {
         self.flags.set(flags | self.flags.get() & SURPLUS);
     }
 
-    /// The clock of its span runs from now on, and others may read the head.
+    /// Marks the span as open: its clock is running, and other threads may read the head.
     #[inline(always)]
     pub(crate) fn open(&self) {
         self.life.begin();
     }
 
-    /// Its span has ended, or was none: others must not read the head any more.
+    /// Marks the span as ended: other threads must not read the head any more.
     #[inline(always)]
     pub(crate) fn close(&self) {
         self.life.end();
     }
 
-    /// The head, if its span is open. For any thread.
+    /// Returns the head if the span is open. Callable on any thread.
     #[cfg(has_otlp)]
     fn head(&self) -> Option<Head> {
         self.life.read(|| Head {
@@ -317,14 +317,14 @@ impl Block {
         })
     }
 
-    /// Counts something that is left out.
+    /// Counts a dropped item.
     #[cold]
     pub(crate) fn count_dropped(&self, counter: &Cell<u16>) {
         self.raise(INCOMPLETE);
         count(counter);
     }
 
-    /// Appends to the tail if all of it fits.
+    /// Appends the words to the tail if all of them fit.
     #[inline(always)]
     pub(crate) fn append<const N: usize>(&self, words: [Word; N]) -> bool {
         let used = usize::from(self.counts.used.get());
@@ -332,14 +332,14 @@ impl Block {
             return false;
         }
         for (at, word) in words.into_iter().enumerate() {
-            // SAFETY: `used + N` words fit into the tail, and nobody holds a reference into it while it grows.
+            // SAFETY: `used + N` words fit into the tail, and no reference into it exists while it grows.
             unsafe { self.place(used + at).write(word) };
         }
         self.counts.used.set((used + N) as u16);
         true
     }
 
-    /// Appends head words and bytes, padded to whole words, if all of it fits.
+    /// Appends words, and bytes padded to whole words, if all of them fit.
     #[inline]
     pub(crate) fn append_bytes(&self, head: &[Word], bytes: &[u8]) -> bool {
         let (used, words) =
@@ -358,17 +358,17 @@ impl Block {
         true
     }
 
-    /// A word of the tail that is in use.
+    /// Returns a used word of the tail.
     pub(crate) fn word(&self, at: usize) -> Word {
         assert!(at < usize::from(self.counts.used.get()));
         // SAFETY: in bounds and initialised, because it is in use.
         unsafe { self.place(at).read() }
     }
 
-    /// Replaces a word of the tail that is in use.
+    /// Replaces a used word of the tail.
     pub(crate) fn overwrite(&self, at: usize, word: Word) {
         assert!(at < usize::from(self.counts.used.get()));
-        // SAFETY: in bounds, and no reference into the tail outlives a call of this crate's own code.
+        // SAFETY: in bounds, and references into the tail do not outlive a call of this crate's own code.
         unsafe { self.place(at).write(word) };
     }
 
@@ -378,17 +378,17 @@ impl Block {
     }
 }
 
-/// How many blocks are made ready before they are used.
+/// The number of blocks whose memory is prepared before they are used.
 #[cfg(not(loom))]
 const AHEAD: usize = 256;
 
-/// The pool.
+/// The pool of blocks.
 pub(crate) struct Blocks {
     memory: Region<Block>,
     free: IndexStack,
 }
 
-// SAFETY: a block is reached through the index that `free` hands to one thread at a time, or through its owner.
+// SAFETY: a block is reached through an index that `free` returns to one thread at a time, or through its owner.
 unsafe impl Sync for Blocks {}
 // SAFETY: as above.
 unsafe impl Send for Blocks {}
@@ -397,22 +397,22 @@ static NOWHERE: Callsite = Callsite::unlinked("", Kind::Internal);
 
 impl Blocks {
     pub(crate) fn new(places: Places) -> Self {
-        // SAFETY: zeros are a block that was never used: empty cells, no links, atomics of zero, a tail without words.
+        // SAFETY: zeros are a valid block: empty cells, no links, atomics of zero, an empty tail.
         Blocks { memory: unsafe { Region::zeroed(places.count) }, free: IndexStack::new(places) }
     }
 
-    /// Has the memory of the next blocks ready before they are used for the first time.
+    /// Prepares the memory of the next blocks before they are used for the first time.
     #[cfg(not(loom))]
     pub(crate) fn prepare(&self) {
         self.free.prepare(AHEAD, |next| self.memory.prepare(next));
     }
 
-    /// Whether at least half of the reserved blocks were never needed.
+    /// Returns whether at least half of the reserved blocks were never needed.
     pub(crate) fn are_plenty(&self) -> bool {
         self.free.touched() <= self.free.reserved() / 2
     }
 
-    /// A block that the caller owns, with nothing in it.
+    /// Takes an empty block, which the caller then owns.
     pub(crate) fn acquire(&self) -> Option<BlockRef> {
         let index = self.free.pop()?;
         let block = &self.memory[index as usize];
@@ -424,7 +424,7 @@ impl Blocks {
         Some(BlockRef(NonNull::from(block).cast()))
     }
 
-    /// Calls `visit` with the head of each block whose span is open, as far as it does not end meanwhile.
+    /// Calls `visit` with the head of each open span; spans that end meanwhile may be skipped.
     #[cfg(has_otlp)]
     pub(crate) fn for_each_open(&self, visit: impl FnMut(Head)) {
         self.memory[..self.free.touched()].iter().filter_map(Block::head).for_each(visit);
@@ -435,7 +435,7 @@ impl Blocks {
         self.free.push(block.index.get());
     }
 
-    /// Marks every block that was ever handed out as the parent process's. For a forked child, which has one thread.
+    /// Marks every block that was ever acquired as belonging to the parent process. For a forked child, which has one thread.
     pub(crate) fn orphan_all(&self) {
         self.memory[..self.free.touched()].iter().for_each(|block| block.flags.set(ORPHANED));
     }
@@ -445,7 +445,7 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    /// The owner writes atomically and reads plainly while another thread reads the head. Under miri this finds data races.
+    /// The owner writes atomically and reads plainly while another thread reads the head. Miri detects data races here.
     #[test]
     fn a_head_that_another_thread_reads_is_of_one_span() {
         let blocks = Blocks::new(Places::fixed(1));

@@ -1,14 +1,14 @@
-//! Another tracing API beside ours, as far as the core has to know of it: who is current there.
+//! The interface to another tracing API in this process: OpenTelemetry, whose current span may be a parent, and `tracing`, to
+//! which spans may be emitted.
 //!
-//! There are two stacks on a thread, ours of blocks and theirs. Each block of ours remembers, when it is entered, which
-//! span was current on the other side. As long as that is so, ours is the inner one; if it has changed, something was
-//! entered there since, and that is the parent of what comes next.
+//! A thread has two stacks, ours of blocks and that of the bridged API. On entry, a block stores the bridged API's current span.
+//! While that is unchanged, our span is the parent of new spans; if it has changed, a span was entered there later, and that one
+//! is the parent.
 //!
-//! Spans of some kinds are made current on the other side too, for as long as they are entered. What is attached there
-//! is kept in order of entering, so whoever is left takes away everything that was attached after it: what a scope left
-//! behind when it was cut off, too.
+//! Spans of some kinds are made current in the bridged API too, while they are entered. Contexts attached there are kept in order
+//! of entry, so leaving a span removes everything that was attached after it, including contexts of scopes that were cut off.
 //!
-//! All of it is found by flags of blocks that are looked at anyway. Without another API no block has them.
+//! All of this is controlled by flags of blocks that are tested anyway. Without a bridged API no block has them.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -16,35 +16,35 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use crate::declare::callsite::Kind;
 use crate::record::block::{ATTACHES, BRIDGED, BlockRef, EMPTY, ENTERED, MIRRORED};
 
-/// A place in a trace, as plain as can be.
+/// A position in a trace, as plain data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) trace_id: u128,
     pub(crate) span_id: u64,
     pub(crate) sampled: bool,
-    /// The id of the trace is known to be random.
+    /// The trace id is known to be random.
     pub(crate) is_random: bool,
     pub(crate) is_remote: bool,
 }
 
-/// The other side, on the thread that asks. None of it panics.
+/// The functions of the bridged API, for the calling thread. None of them panics.
 #[derive(Debug)]
 pub(crate) struct Bridge {
-    /// The id of the span that is current there; zero if there is none, nothing if the thread ends.
+    /// Returns the id of the current span: zero if there is none, `None` while the thread is torn down.
     pub(crate) span_id: fn() -> Option<u64>,
-    /// Where it stands.
+    /// Returns the current span.
     pub(crate) place: fn() -> Place,
-    /// How many contexts of ours are attached there.
+    /// Returns the number of our contexts that are attached.
     pub(crate) height: fn() -> u32,
-    /// Attaches one for `owner`.
+    /// Attaches a context for `owner`.
     pub(crate) attach: fn(Place, owner: usize),
-    /// Takes away all that were attached above `height`.
+    /// Detaches all contexts above `height`.
     pub(crate) truncate: fn(height: u32),
-    /// Takes away the one at `height`, if it is `owner`'s.
+    /// Detaches the context at `height`, if it belongs to `owner`.
     pub(crate) remove: fn(height: u32, owner: usize),
 }
 
-/// How far the OpenTelemetry API and ours know of each other, where the feature `otel` is on.
+/// How spans of the OpenTelemetry API and of Tracecast become parents of each other, with the feature `otel`.
 ///
 /// ```
 /// # #[cfg(feature = "otlp")] {
@@ -59,58 +59,58 @@ pub(crate) struct Bridge {
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Interop {
-    /// Not at all: the program's own provider stays the global one.
+    /// No interoperation: the program's own provider remains the global one.
     Off,
-    /// Our provider is the global one. OpenTelemetry's current context is that of our client, server, producer and consumer
-    /// spans while they are entered.
+    /// Our provider is the global one. Our client, server, producer and consumer spans are OpenTelemetry's current context while
+    /// they are entered.
     #[default]
     Boundaries,
-    /// It is that of all our spans. It costs some hundred instructions a span.
+    /// As `Boundaries`, for all our spans. Costs some hundred instructions per span.
     Full,
 }
 
-/// Another API that our recorded spans are emitted to. None of it panics.
+/// The functions of an API to which recorded spans are emitted. None of them panics.
 #[derive(Debug)]
 pub(crate) struct Mirror {
-    /// The clock of a span starts. It may be entered already.
+    /// The clock of a span starts. The span may be entered already.
     pub(crate) started: fn(BlockRef),
-    /// A span is entered on this thread, maybe before it is started.
+    /// A span is entered on this thread, possibly before it starts.
     pub(crate) entered: fn(BlockRef),
-    /// A span is left on this thread. If it is the innermost one, what was entered after it and is cut off goes with it.
+    /// A span is left on this thread. If it is the innermost one, spans that were entered after it and cut off are left too.
     pub(crate) left: fn(BlockRef, innermost: bool),
-    /// A span has ended, if it was started.
+    /// A span ends, if it was started.
     pub(crate) ended: fn(BlockRef),
 }
 
 static BRIDGE: OnceLock<Bridge> = OnceLock::new();
 static MIRROR: OnceLock<Mirror> = OnceLock::new();
-/// An `Interop`, and [`MIRRORS`].
+/// An `Interop`, combined with [`MIRRORS`].
 static MODE: AtomicU8 = AtomicU8::new(Interop::Off as u8);
-/// Spans are emitted. Zero where they cannot be, so that looking at the rest costs nothing more.
+/// Spans are emitted. Zero in builds that cannot emit, so that testing the other bits costs nothing more.
 const MIRRORS: u8 = if cfg!(has_tracing_emit) { 1 << 7 } else { 0 };
-/// Whether another API can be beside ours in this build.
+/// Whether this build can bridge or emit to another API.
 pub(crate) const IS_BUILT: bool = cfg!(any(has_otel, has_tracing_emit));
-/// The height of a block that was entered while no other API was followed: nothing is above it.
+/// The height of a block that was entered while no API was bridged: nothing is attached above it.
 const NO_HEIGHT: u32 = u32::MAX;
 
-/// Follows the other API from now on, or no longer. There is one in a process.
+/// Sets the bridged API, or switches it off. A process has at most one.
 #[cfg(has_otel)]
 pub(crate) fn set(bridge: Bridge, mode: Interop) {
-    // The functions are the same each time.
+    // The functions are the same in each call.
     let _ = BRIDGE.set(bridge);
     off();
     MODE.fetch_or(mode as u8, Relaxed);
 }
 
-/// Not followed any more. For a forked child as well: an atomic instruction.
+/// Switches the bridged API off. A single atomic instruction, as a forked child needs.
 pub(crate) fn off() {
     MODE.fetch_and(MIRRORS, Relaxed);
 }
 
-/// Emits spans that begin from now on, or no longer.
+/// Switches emission on or off, for spans that begin later.
 #[cfg(has_tracing_emit)]
 pub(crate) fn set_mirror(mirror: Mirror, on: bool) {
-    // The functions are the same each time.
+    // The functions are the same in each call.
     let _ = MIRROR.set(mirror);
     if on {
         MODE.fetch_or(MIRRORS, Relaxed)
@@ -136,8 +136,9 @@ fn mirror(block: BlockRef) -> Option<&'static Mirror> {
     if cfg!(has_tracing_emit) && block.has(MIRRORED) { MIRROR.get() } else { None }
 }
 
-/// Whether an unsampled span of this kind has nothing to do inside of `parent`, which is unsampled too: the other side
-/// stands as it did when that was entered, and is not told of it. What most spans ask, so it is short.
+/// Returns whether an unsampled span of this kind has nothing to do inside `parent`, which is unsampled too: the bridged API's
+/// current span has not changed since `parent` was entered, and this kind is not attached there. Most spans take this path, so it
+/// is short.
 #[inline(always)]
 pub(crate) fn is_unchanged(parent: BlockRef, kind: Kind) -> bool {
     IS_BUILT
@@ -147,13 +148,13 @@ pub(crate) fn is_unchanged(parent: BlockRef, kind: Kind) -> bool {
         && current_id() == parent.seen.get()
 }
 
-/// The span that is current on the other side. Not to be asked at a thread's end, when that is gone: no block is entered
-/// then.
+/// Returns the bridged API's current span. Do not call it during a thread's teardown: the API's storage is gone then, and no
+/// block has ENTERED.
 #[cfg(has_otel)]
 #[inline(always)]
 fn current_id() -> u64 {
     use opentelemetry::trace::TraceContextExt as _;
-    // Their types stand here and nowhere else in the core: a call through a pointer would cost as much as the answer.
+    // The only use of OpenTelemetry's types below the room `interop`: a call through a pointer would cost as much as the lookup.
     opentelemetry::Context::map_current(|theirs| u64::from_be_bytes(theirs.span().span_context().span_id().to_bytes()))
 }
 
@@ -162,7 +163,7 @@ fn current_id() -> u64 {
     0
 }
 
-/// The other side is gone from this thread: what is entered here is so no longer there.
+/// Clears ENTERED on this thread's blocks: the bridged API's storage on this thread is gone.
 #[cfg(has_otel)]
 pub(crate) fn gone(mut entered: Option<BlockRef>) {
     while let Some(block) = entered {
@@ -171,12 +172,12 @@ pub(crate) fn gone(mut entered: Option<BlockRef>) {
     }
 }
 
-/// Whether a span of this kind is current on the other side too.
+/// Returns whether spans of this kind are made current in the bridged API too.
 pub(crate) fn attaches(kind: Kind) -> bool {
     is_followed() && (kind != Kind::Internal || MODE.load(Relaxed) & !MIRRORS == Interop::Full as u8)
 }
 
-/// The flags of a block for a span of this kind; a context is as internal as can be.
+/// Returns the flags of a block for a span of this kind; a context is `Internal`.
 #[inline]
 pub(crate) fn flags(kind: Kind) -> u32 {
     match is_on() {
@@ -186,7 +187,7 @@ pub(crate) fn flags(kind: Kind) -> u32 {
     }
 }
 
-/// The flags of a block for a span of this kind, as opposed to a context.
+/// Returns the flags of a block for a span of this kind, not for a context.
 #[inline]
 pub(crate) fn span_flags(kind: Kind) -> u32 {
     #[cfg(has_tracing_emit)]
@@ -196,14 +197,14 @@ pub(crate) fn span_flags(kind: Kind) -> u32 {
     flags(kind)
 }
 
-/// The parent of new spans on this thread, where `around` is the innermost of ours, if it is the other side's.
+/// Returns the parent of new spans on this thread if it is the bridged API's current span; `around` is our innermost block.
 #[inline]
 pub(crate) fn parent(around: Option<BlockRef>) -> Option<Place> {
     let bridge = bridge()?;
     let seen = match around {
         None => 0,
         Some(block) if block.has(ENTERED) => block.seen.get(),
-        // Entered before the other API was followed.
+        // Entered before the API was bridged.
         Some(_) => return None,
     };
     let now = (bridge.span_id)()?;
@@ -213,7 +214,8 @@ pub(crate) fn parent(around: Option<BlockRef>) -> Option<Place> {
     Some((bridge.place)())
 }
 
-/// Notes how the other side stands when a block is entered on this thread, and makes it current there if need be.
+/// Stores the bridged API's current span in a block that is entered on this thread, and makes the block's context current there
+/// if its kind requires it.
 pub(crate) fn enter(block: BlockRef, place: impl FnOnce() -> Place) {
     if let Some(mirror) = mirror(block) {
         (mirror.entered)(block);
@@ -232,7 +234,7 @@ pub(crate) fn enter(block: BlockRef, place: impl FnOnce() -> Place) {
     }
 }
 
-/// Takes away what was attached for a block, and after it, on this thread.
+/// Detaches the contexts that were attached for a block and after it on this thread.
 #[inline]
 pub(crate) fn left(block: BlockRef) {
     if IS_BUILT && block.has(ENTERED) {
@@ -248,8 +250,8 @@ fn leave(block: BlockRef) {
     BRIDGE.get().into_iter().for_each(|bridge| (bridge.truncate)(block.height.get()));
 }
 
-/// The same for a block that is not the innermost one: what was attached after it stays. If it was cut off, its context
-/// is gone already.
+/// As `left`, for a block that is not the innermost one: contexts attached after it stay. If the block was cut off, its context
+/// is detached already.
 pub(crate) fn left_out_of_order(block: BlockRef) {
     if block.has(ENTERED) {
         block.lower(ENTERED);
@@ -258,12 +260,12 @@ pub(crate) fn left_out_of_order(block: BlockRef) {
     }
 }
 
-/// Emits a span whose clock has just started, with the fields that it has by now.
+/// Emits a span whose clock has just started, with the fields recorded so far.
 pub(crate) fn started(block: BlockRef) {
     mirror(block).into_iter().for_each(|mirror| (mirror.started)(block));
 }
 
-/// Ends what was emitted for a block that is about to be given back.
+/// Ends the emitted span of a block that is about to be released.
 pub(crate) fn ended(block: BlockRef) {
     mirror(block).into_iter().for_each(|mirror| (mirror.ended)(block));
 }

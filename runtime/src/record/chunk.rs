@@ -1,8 +1,8 @@
-//! Chunks: the memory in which finished records wait for their reader.
+//! Chunks: the memory that holds finished records until the reader takes them.
 //!
-//! All chunks come from one bounded pool. A chunk has one writer at a time, which appends and publishes a length; the
-//! one reader takes what is published, also from a chunk that is still being written, so that records of an idle
-//! thread are not stuck. A writer that is done detaches the chunk; the reader recycles it once it has read it all.
+//! All chunks come from one bounded pool. A chunk has one writer at a time, which appends and publishes a length. The single
+//! reader takes all published records, also from a chunk that is still being written, so records of an idle thread are not stuck.
+//! A writer that is done detaches the chunk, and the reader recycles it after reading it.
 
 #[cfg(not(loom))]
 use std::ops::Range;
@@ -12,17 +12,17 @@ use crate::base::stack::IndexStack;
 use crate::base::sync::{Acquire, AtomicU32, AtomicU64, Mutex, Relaxed, Release, Words, lock};
 use crate::base::word::Word;
 
-/// The size of a large chunk, and so of the largest record: 16 KiB.
+/// The size of a large chunk and the maximum size of a record: 16 KiB.
 pub(crate) const CHUNK_WORDS: usize = 2048;
-/// The size of the chunk that a thread fills first, 4 KiB: many threads make few spans.
+/// The size of a thread's first chunk, 4 KiB, because many threads record few spans.
 pub(crate) const SMALL_WORDS: usize = 512;
-/// How far apart large chunks lie. The model gets by with two words each.
+/// The distance between large chunks. Loom's model needs only two words each.
 const STRIDE: usize = if cfg!(loom) { 2 } else { CHUNK_WORDS };
-/// A small chunk is written as if it were the end of a large one, so that writers look at one bound only. The words that
-/// are left out in front of the first one are there, in front of all chunks.
+/// A small chunk is addressed as if it were the end of a large one, so that writers test a single bound. The words left out
+/// before the first small chunk are allocated in front of all chunks.
 const LEFT_OUT: usize = CHUNK_WORDS - SMALL_WORDS;
 
-/// How many chunks are made ready before they are used: 128 KiB of each size.
+/// The numbers of chunks whose memory is prepared before they are used: 128 KiB of each size.
 #[cfg(not(loom))]
 const SMALL_AHEAD: usize = 32;
 #[cfg(not(loom))]
@@ -35,25 +35,25 @@ const DETACHED: u32 = 2;
 pub(crate) struct Chunks {
     heads: Heads,
     words: Words,
-    /// The small chunks have the first indices, the large ones those behind them.
+    /// The small chunks have the first indices, followed by the large ones.
     small: IndexStack,
     large: IndexStack,
     first_large: u32,
-    /// How many chunks were handed out.
+    /// The number of chunks acquired so far.
     acquired: AtomicU64,
-    /// The one reader, with room for the chunks that it goes through: when each was handed out, and its index.
+    /// The lock of the single reader, with its scratch list of chunks: order of acquisition and index.
     reader: Mutex<Vec<(u64, u32)>>,
 }
 
-/// Two cache lines of its own: the length is stored at every record, and neighbours must not feel it.
+/// Aligned to two cache lines: every record stores the length, and neighbours must not share its line.
 #[repr(align(128))]
 struct Head {
     /// Words published by the writer.
     len: AtomicU32,
     state: AtomicU32,
-    /// The number of its hand-out. The reader follows it, so that the spans of one thread stay in order.
+    /// The sequence number of the acquisition. The reader follows it, so that the spans of one thread stay in order.
     order: AtomicU64,
-    /// Words taken by the reader; touched under its lock only, or while the chunk is free.
+    /// Words taken by the reader. Accessed under the reader's lock only, or while the chunk is free.
     read: AtomicU32,
 }
 
@@ -62,7 +62,7 @@ type Heads = crate::base::memory::Region<Head>;
 
 #[cfg(not(loom))]
 fn heads(count: usize) -> Heads {
-    // SAFETY: zeros are a chunk that is free.
+    // SAFETY: zeros are a free chunk.
     unsafe { Heads::zeroed(count) }
 }
 
@@ -80,13 +80,13 @@ fn heads(count: usize) -> Heads {
     (0..count).map(head).collect()
 }
 
-/// A chunk that a thread may write.
+/// The pointers through which a thread writes a chunk.
 pub(crate) struct Writer<'a> {
     pub(crate) index: u32,
-    /// Where its words would begin, and how many of them are left out.
+    /// The address at which a full-size chunk would begin, and the number of words that are left out.
     pub(crate) words: *mut Word,
     pub(crate) written: u32,
-    /// Where its length is published, with Release, after the words.
+    /// The published length, stored with Release after the words.
     pub(crate) published: &'a AtomicU32,
 }
 
@@ -104,8 +104,8 @@ impl Chunks {
         }
     }
 
-    /// An empty chunk for a record of so many words, which the caller alone may write until it detaches it. The other size
-    /// if there is none of the preferred one, and that will do.
+    /// Acquires an empty chunk for a record of this many words; until it detaches the chunk, only the caller may write it. If no
+    /// chunk of the preferred size is free, the other size is used if the record fits.
     pub(crate) fn acquire(&self, words: usize, prefer_small: bool) -> Option<u32> {
         let small = || (words <= SMALL_WORDS).then(|| self.small.pop()).flatten();
         let large = || self.large.pop().map(|index| index + self.first_large);
@@ -119,7 +119,7 @@ impl Chunks {
         Some(index)
     }
 
-    /// How to write a chunk.
+    /// Returns the pointers for writing a chunk.
     pub(crate) fn writer(&self, index: u32) -> Writer<'_> {
         let left_out = self.left_out(index);
         Writer {
@@ -130,12 +130,12 @@ impl Chunks {
         }
     }
 
-    /// Gives a chunk up. Its writer does not touch it again.
+    /// Detaches a chunk. Its writer must not touch it again.
     pub(crate) fn detach(&self, index: u32) {
         self.heads[index as usize].state.store(DETACHED, Release);
     }
 
-    /// Has the memory of the next chunks ready before they are used for the first time.
+    /// Prepares the memory of the next chunks before they are used for the first time.
     #[cfg(not(loom))]
     pub(crate) fn prepare(&self) {
         let words = |next: Range<usize>, first: u32| {
@@ -150,7 +150,7 @@ impl Chunks {
         if index < self.first_large { LEFT_OUT as u32 } else { 0 }
     }
 
-    /// The first word of a chunk.
+    /// Returns the index of a chunk's first word.
     fn place(&self, index: u32) -> usize {
         let front = if cfg!(loom) { 0 } else { LEFT_OUT };
         match index.checked_sub(self.first_large) {
@@ -159,14 +159,14 @@ impl Chunks {
         }
     }
 
-    /// Hands every published and unread run of words to `take`, the chunks in the order in which they were handed out, and
-    /// recycles what was detached. Stops before a chunk if `go_on` says no; says whether it came to the end.
+    /// Calls `take` with each run of published, unread words, the chunks in the order in which they were acquired, and recycles
+    /// detached chunks. Stops before a chunk if `go_on` returns false. Returns whether all chunks were visited.
     pub(crate) fn drain(&self, go_on: impl Fn() -> bool, mut take: impl FnMut(&[Word])) -> bool {
-        // SAFETY: `for_each_run` names words that were published and not yet read, and holds the reader's lock.
+        // SAFETY: `for_each_run` passes words that were published and not yet read, and holds the reader's lock.
         self.for_each_run(true, go_on, |at, len| take(unsafe { self.words.read(at, len) }))
     }
 
-    /// As `drain`, but leaves everything where it is.
+    /// As `drain`, but takes nothing.
     pub(crate) fn peek(&self, mut look: impl FnMut(&[Word])) {
         // SAFETY: as in `drain`.
         self.for_each_run(false, || true, |at, len| look(unsafe { self.words.read(at, len) }));
@@ -185,10 +185,10 @@ impl Chunks {
                 return false;
             }
             let head = &self.heads[index as usize];
-            // The state first: once it is DETACHED the length does not change any more.
+            // The state is loaded first: once it is DETACHED, the length does not change any more.
             let state = head.state.load(Acquire);
             let (read, len) = (head.read.load(Relaxed), head.len.load(Acquire));
-            // Before the visit: if it panics, records are lost, and not read twice.
+            // Before the visit: if `visit` panics, records are lost and not read twice.
             if take {
                 head.read.store(len, Relaxed);
             }
@@ -233,7 +233,7 @@ mod model {
         }
     }
 
-    /// Writes `values` as the recorder does: a chunk at a time, detached when full; what finds no chunk is dropped.
+    /// Writes `values` as the recorder does: a chunk at a time, detached when full; values without a free chunk are dropped.
     fn write_all(chunks: &Chunks, values: std::ops::Range<u64>) -> usize {
         let (mut chunk, mut at, mut dropped) = (None, 0, 0);
         for value in values {
@@ -255,7 +255,7 @@ mod model {
     fn a_reader_beside_a_writer_sees_each_record_once() {
         loom::model(|| {
             let chunks = loom::sync::Arc::new(Chunks::new(Places::fixed(0), Places::fixed(2)));
-            // The chunks were used before: whether one was ever handed out is then no news to the reader.
+            // All chunks were used before, so the reader learns nothing from whether a chunk was ever acquired.
             chunks.recycle_all();
             let writer = loom::thread::spawn({
                 let chunks = chunks.clone();
@@ -304,7 +304,7 @@ mod tests {
 
     fn drained(chunks: &Chunks) -> Vec<u64> {
         let mut seen = Vec::new();
-        // SAFETY: `write` makes only words of bits.
+        // SAFETY: `write` writes only words of bits.
         chunks.drain(|| true, |words| seen.extend(words.iter().map(|word| unsafe { word.as_bits() })));
         seen
     }
@@ -319,7 +319,7 @@ mod tests {
         }
         let (left, mut seen) = (std::cell::Cell::new(1_u32), Vec::new());
         let go_on = || left.replace(left.get().saturating_sub(1)) > 0;
-        // SAFETY: `write` makes only words of bits.
+        // SAFETY: `write` writes only words of bits.
         let ended = chunks.drain(go_on, |words| seen.extend(words.iter().map(|word| unsafe { word.as_bits() })));
         assert!(!ended && seen.len() == 1);
         seen.extend(drained(&chunks));

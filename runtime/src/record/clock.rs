@@ -1,13 +1,13 @@
-//! Time: a counter that is cheap to read, and what turns its readings into wall-clock time.
+//! The clock: a counter that is cheap to read, and the conversion of its readings to wall-clock time.
 //!
-//! On Linux the counter is the processor's (the TSC of x86-64, the virtual counter of AArch64), but only while the
-//! kernel itself keeps time by it; elsewhere it is the monotonic clock in nanoseconds. Readings become Unix time through
-//! samples of counter and clocks taken together: the rate comes from the first sample and the newest one, the offset from the
-//! newest. Sampled at each drain, the error stays below a microsecond and two ticks, whatever the process's age, and a
-//! step of the wall clock is followed.
+//! On Linux the counter is the processor's (the TSC of x86-64, the virtual counter of AArch64), but only while the kernel itself
+//! uses it as clock source; elsewhere it is the monotonic clock in nanoseconds. Readings are converted to Unix time with samples
+//! of counter and clocks taken together: the rate comes from the first sample and the newest one, the offset from the newest.
+//! With a sample at each drain, the error stays below a microsecond and two ticks however long the process runs, and steps of the
+//! wall clock are followed.
 //!
-//! A sample that does not fit the rate means that the counter jumped: the machine was suspended, or moved to a host with
-//! another frequency. Then a new base begins, and earlier bases are kept for readings that were taken before.
+//! A sample that does not fit the rate shows that the counter jumped: the machine was suspended, or migrated to a host with
+//! another frequency. Then a new base begins; earlier bases are kept for readings that were taken before.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,14 +17,14 @@ const UNKNOWN: u8 = 0;
 const HARDWARE: u8 = 1;
 const MONOTONIC: u8 = 2;
 
-/// On a bare wasm target std has no clock: asked for the time, it would panic.
+/// On a bare wasm target std has no clock; reading the time would panic.
 const HAS_CLOCK: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
 
 static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static ORIGIN: OnceLock<Instant> = OnceLock::new();
 static CALIBRATION: Mutex<Option<Calibration>> = Mutex::new(None);
 
-/// The counter.
+/// Reads the counter.
 #[inline(always)]
 pub(crate) fn now() -> u64 {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -34,7 +34,8 @@ pub(crate) fn now() -> u64 {
     monotonic()
 }
 
-/// The processor's counter. It is some 3 GHz on x86-64 and 1 MHz to 1 GHz on AArch64, where two readings may be equal.
+/// Reads the processor's counter. It counts at some 3 GHz on x86-64 and 1 MHz to 1 GHz on AArch64, where two readings may be
+/// equal.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn hardware() -> u64 {
@@ -46,8 +47,8 @@ fn hardware() -> u64 {
 #[inline(always)]
 fn hardware() -> u64 {
     let ticks;
-    // SAFETY: the instruction only writes `ticks`. A kernel that keeps time by this counter lets programs read it: its
-    // vDSO does so too, and where an erratum forbids it, the kernel emulates the reading. `start` asks the kernel first.
+    // SAFETY: the instruction only writes `ticks`. A kernel that uses this counter as clock source lets programs read it: its
+    // vDSO reads it too, and where an erratum forbids that, the kernel emulates the reading. `start` checks the kernel first.
     // Without `nomem`, as for `_rdtsc`: the compiler does not move a span's work across its start or end.
     unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nostack, preserves_flags)) };
     ticks
@@ -64,13 +65,13 @@ const CLOCK_SOURCE: Option<&str> = if cfg!(any(miri, not(target_os = "linux"))) 
     None
 };
 
-/// How many seconds a tick of the counter takes, as bits; the monotonic clock's is a nanosecond.
+/// The duration of a tick of the counter in seconds, as bits; a nanosecond for the monotonic clock.
 static SECONDS_PER_TICK: AtomicU64 = AtomicU64::new(1e-9_f64.to_bits());
 
-/// Where the current base begins, if there were others; readings below belong to one of them.
+/// The reading at which the current base begins, if there were others; lower readings belong to one of those.
 static BASE_FROM: AtomicU64 = AtomicU64::new(0);
 
-/// A reading of the clock of spans, which is cheaper to read than `Instant`.
+/// A reading of the spans' clock, which is cheaper to read than `Instant`.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment(pub(crate) u64);
 
@@ -81,14 +82,14 @@ impl Moment {
         Moment(now())
     }
 
-    /// The seconds from this reading to a later one.
+    /// Returns the seconds from this reading to a later one.
     #[inline]
     pub fn seconds_to(self, later: Moment) -> f64 {
         seconds(self.0, later.0)
     }
 }
 
-/// The seconds between two readings of the counter.
+/// Returns the seconds between two readings of the counter.
 #[inline]
 pub(crate) fn seconds(from: u64, to: u64) -> f64 {
     if from < BASE_FROM.load(Relaxed) || to < from {
@@ -99,22 +100,22 @@ pub(crate) fn seconds(from: u64, to: u64) -> f64 {
 
 #[inline]
 fn seconds_of(ticks: u64) -> f64 {
-    // Signed numbers are converted by one instruction. No counter runs for so long that the difference would show.
+    // One instruction converts signed numbers. No counter runs long enough for the sign to matter.
     ticks as i64 as f64 * f64::from_bits(SECONDS_PER_TICK.load(Relaxed))
 }
 
 #[cold]
 #[inline(never)]
 fn seconds_across_bases(from: u64, to: u64) -> f64 {
-    // Nobody waits here for a thread that takes a sample.
+    // Does not wait for a thread that takes a sample.
     let known = CALIBRATION.try_lock().ok().and_then(|calibration| Some(calibration.as_ref()?.converter()));
     known.map_or_else(|| seconds_of(to.saturating_sub(from)), |converter| converter.nanos(from, to) as f64 * 1e-9)
 }
 
-/// The counter where that of the hardware cannot be used.
+/// Reads the counter that is used where the hardware counter cannot be.
 #[cold]
 fn monotonic() -> u64 {
-    // Whoever sees that the hardware counter was given up sees the offset.
+    // A thread that sees the hardware counter given up also sees the offset.
     fence(Acquire);
     monotonic_nanos().wrapping_add(OFFSET.load(Relaxed))
 }
@@ -126,22 +127,22 @@ fn monotonic_nanos() -> u64 {
     ORIGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// Added to the monotonic clock once the hardware counter was given up, so that the counter goes on from its last
-/// reading. It wraps: a coarse counter may be behind the monotonic clock.
+/// Added to the monotonic clock once the hardware counter was given up, so that readings continue from its last one. The addition
+/// wraps: a coarse counter may be behind the monotonic clock.
 static OFFSET: AtomicU64 = AtomicU64::new(0);
 
-/// Chooses the counter and takes the first sample. Before this the counter is the monotonic clock.
+/// Selects the counter and takes the first sample. Until then the counter is the monotonic clock.
 pub(crate) fn start() {
     let mut calibration = lock();
     if calibration.is_none() {
         SOURCE.store(if kernel_trusts_hardware() == Some(true) { HARDWARE } else { MONOTONIC }, Relaxed);
         let calibration = calibration.insert(Calibration::new(sample()));
-        // Durations are counted as they are measured, so the rate has to be known before the first of them.
+        // Durations are converted when they are measured, so the rate must be set before the first one.
         calibration.renew();
     }
 }
 
-/// Takes a new sample and gives what converts readings from now on.
+/// Takes a new sample, and returns a converter that uses it.
 pub(crate) fn converter() -> Converter {
     let mut calibration = lock();
     let calibration = calibration.get_or_insert_with(|| Calibration::new(sample()));
@@ -153,20 +154,20 @@ pub(crate) fn lock() -> MutexGuard<'static, Option<Calibration>> {
     CALIBRATION.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the kernel keeps time by the hardware counter; nothing if it does not say.
+/// Returns whether the kernel's clock source is the hardware counter; `None` if the kernel does not report it.
 fn kernel_trusts_hardware() -> Option<bool> {
     let name = CLOCK_SOURCE?;
     let source = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     source.ok().map(|source| source.trim() == name)
 }
 
-/// The counter and both clocks, read at the same moment as nearly as can be.
+/// The counter and both clocks, read as nearly at the same moment as possible.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     ticks: u64,
     monotonic_nanos: u64,
     unix_nanos: u64,
-    /// Ticks that passed while they were read.
+    /// Ticks that passed during the reading.
     width: u64,
 }
 
@@ -174,7 +175,7 @@ fn sample() -> Sample {
     sample_of(now)
 }
 
-/// Of a few readings, the one with the least time between the two readings of the counter around the clocks.
+/// Takes a few samples and returns the one with the fewest ticks between the two counter readings around the clocks.
 fn sample_of(counter: fn() -> u64) -> Sample {
     let read = || {
         let before = counter();
@@ -193,7 +194,7 @@ fn sample_of(counter: fn() -> u64) -> Sample {
     best
 }
 
-/// The wall clock, as nanoseconds since 1970.
+/// Returns the wall-clock time in nanoseconds since 1970.
 pub(crate) fn unix_now() -> u64 {
     if !HAS_CLOCK {
         return 0;
@@ -201,21 +202,21 @@ pub(crate) fn unix_now() -> u64 {
     unix_nanos(SystemTime::now())
 }
 
-/// A point in time as nanoseconds since 1970; earlier ones are 1970.
+/// Returns a point in time as nanoseconds since 1970; earlier ones become 1970.
 pub(crate) fn unix_nanos(time: SystemTime) -> u64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// How far a sample may be from where the rate puts it: a millisecond, and this share of the time since the last one.
-/// Time daemons mostly slew the clock by half of that share at most; a faster slew begins new bases.
+/// The maximum deviation of a sample from the rate: a millisecond, plus a share of the time since the last sample. Time daemons
+/// slew the clock by at most half of that share in most cases; a faster slew begins new bases.
 const TOLERANCE_NANOS: f64 = 1e6;
 const TOLERANCE: f64 = 1e-3;
 
-/// Bases before the current one that are kept.
+/// The number of bases kept before the current one.
 const PAST: usize = 4;
 
-/// How often the kernel is asked whether it still trusts the hardware counter.
+/// The interval at which the kernel's clock source is checked again.
 const ASK_AGAIN_NANOS: u64 = 10_000_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -226,12 +227,12 @@ pub(crate) struct Calibration {
     from: u64,
     /// Earlier bases, the newest first.
     past: [Option<Base>; PAST],
-    /// How many bases there were before the current one.
+    /// The number of bases before the current one.
     restarts: u64,
     asked: u64,
 }
 
-/// How many times the counter jumped or was given up, so that a new base began.
+/// Returns how many times the counter jumped or was given up, so that a new base began.
 #[cfg(has_otlp)]
 pub(crate) fn restarts() -> u64 {
     lock().as_ref().map_or(0, |calibration| calibration.restarts)
@@ -249,16 +250,16 @@ impl Calibration {
         }
     }
 
-    /// Takes a new sample, and the rate from it.
+    /// Takes a new sample and updates the rate.
     fn renew(&mut self) {
         self.watch_the_kernel();
         loop {
-            // Only the hardware counter can jump beside the monotonic clock.
+            // Only the hardware counter can jump relative to the monotonic clock.
             match SOURCE.load(Relaxed) {
                 HARDWARE => self.add(sample()),
                 _ => self.newest = sample(),
             }
-            // A rate from a shorter base would carry the jitter of the samples into every timestamp.
+            // A rate from a shorter base would add the jitter of the samples to every timestamp.
             if self.base() >= Duration::from_millis(2) || SOURCE.load(Relaxed) != HARDWARE {
                 break;
             }
@@ -283,15 +284,15 @@ impl Calibration {
     fn fits(&self, sample: &Sample) -> bool {
         let real = sample.monotonic_nanos.saturating_sub(self.newest.monotonic_nanos) as f64;
         let counted = (sample.ticks as f64 - self.newest.ticks as f64) * self.nanos_per_tick();
-        // A thread may have been stopped in the middle of a sample.
+        // A thread may have been preempted in the middle of a sample.
         let width = (sample.width + self.newest.width) as f64 * self.nanos_per_tick();
         (counted - real).abs() <= TOLERANCE_NANOS + real * TOLERANCE + width
     }
 
     /// Begins a new base with a sample that does not fit the last one.
     ///
-    /// The program ran between the two samples only for as long as the monotonic clock counted. So a reading that is
-    /// further than that from one of them belongs to the other; where both are within reach, it is uncertain.
+    /// The program ran between the two samples only for as long as the monotonic clock counted. So a reading that is further than
+    /// that from one sample belongs to the other; a reading within reach of both is uncertain.
     fn begin(&mut self, sample: Sample) {
         let ran = sample.monotonic_nanos.saturating_sub(self.newest.monotonic_nanos) as f64 / self.nanos_per_tick();
         let ran = ran as u64 + 1;
@@ -311,7 +312,7 @@ impl Calibration {
         self.first = sample;
     }
 
-    /// Goes over to the monotonic clock if the kernel no longer keeps time by the hardware counter.
+    /// Switches to the monotonic clock if the kernel no longer uses the hardware counter as clock source.
     fn watch_the_kernel(&mut self) {
         let now = monotonic_nanos();
         if SOURCE.load(Relaxed) == HARDWARE && now.saturating_sub(self.asked) >= ASK_AGAIN_NANOS {
@@ -324,8 +325,8 @@ impl Calibration {
         }
     }
 
-    /// Begins a base in which the counter is the monotonic clock and the offset that this returns. It goes on from where
-    /// the hardware counter was at `last`.
+    /// Begins a base in which the counter is the monotonic clock plus the returned offset. It continues from the hardware
+    /// counter's reading in `last`.
     fn leave_hardware(&mut self, last: Sample) -> u64 {
         self.add(last);
         self.begin(last);
@@ -351,17 +352,17 @@ impl Calibration {
     }
 }
 
-/// Readings of the counter that belong together, and how they become Unix time.
+/// Readings of the counter with one linear relation to Unix time.
 #[derive(Clone, Copy, Debug)]
 struct Base {
     from: u64,
     until: u64,
-    /// Readings of which nobody knows whether they belong to this base or to the next one.
+    /// Readings that may belong to this base or to the next one.
     uncertain: Uncertain,
     line: Line,
 }
 
-/// From and until; empty if the first is the larger one.
+/// A range of readings, from and until; empty if the first is the larger one.
 type Uncertain = (u64, u64);
 const CERTAIN: Uncertain = (1, 0);
 
@@ -386,7 +387,7 @@ impl Line {
     }
 }
 
-/// Turns readings of the counter into Unix time.
+/// Converts readings of the counter to Unix time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Converter {
     from: u64,
@@ -400,7 +401,7 @@ impl Converter {
         self.line_of(ticks).unix_nanos(ticks)
     }
 
-    /// The time between two readings.
+    /// Returns the nanoseconds between two readings.
     #[inline]
     pub(crate) fn nanos(&self, from: u64, to: u64) -> u64 {
         match self.past[0] {
@@ -409,7 +410,7 @@ impl Converter {
         }
     }
 
-    /// Whether a reading was taken about when the counter jumped, so that its time may be wrong by as much as that.
+    /// Returns whether a reading was taken so close to a jump of the counter that its time may be wrong by the size of the jump.
     #[inline]
     pub(crate) fn is_uncertain(&self, ticks: u64) -> bool {
         self.past[0].is_some() && self.is_in_a_jump(ticks)
@@ -418,7 +419,7 @@ impl Converter {
     #[cold]
     fn is_in_a_jump(&self, ticks: u64) -> bool {
         let is_current = self.from <= ticks && ticks <= self.line.ticks;
-        // A counter that was set back passes through readings of an earlier base again.
+        // A counter that was set back repeats readings of an earlier base.
         let is_of = |base: &Base| base.from <= ticks && ticks < base.until;
         self.past
             .iter()
@@ -428,13 +429,13 @@ impl Converter {
 
     #[inline]
     fn line_of(&self, ticks: u64) -> &Line {
-        // Between the beginning of the current base and its newest sample there is nothing to look for.
+        // A reading between the beginning of the current base and its newest sample needs no search.
         let is_current = self.from <= ticks && ticks <= self.line.ticks;
         if is_current || self.past[0].is_none() { &self.line } else { self.find(ticks) }
     }
 
-    /// A counter that was reset begins below all earlier readings. So a reading that lies ten seconds in the future of the
-    /// current base is looked for in the earlier ones first.
+    /// A counter that was reset begins below all earlier readings. So for a reading more than ten seconds in the future of the
+    /// current base, earlier bases are searched first.
     #[cold]
     fn find(&self, ticks: u64) -> &Line {
         let ahead = (10e9 / self.line.nanos_per_tick) as u64;
@@ -443,12 +444,12 @@ impl Converter {
         }
         let mut earlier = self.past.iter().flatten();
         let of_base = earlier.clone().find(|base| base.from <= ticks && ticks <= base.until);
-        // Older than all of them: the oldest is the nearest.
+        // If it is older than all bases, the oldest one is the nearest.
         let oldest = || earlier.next_back().filter(|base| ticks < base.from && ticks < self.from);
         of_base.or_else(oldest).map_or(&self.line, |base| &base.line)
     }
 
-    /// For a counter that counts nanoseconds since 1970.
+    /// The converter for a counter that counts nanoseconds since 1970.
     #[cfg(all(test, not(loom)))]
     pub(crate) const fn identity() -> Self {
         let line = Line { ticks: 0, unix_nanos: 0, nanos_per_tick: 1.0 };
@@ -460,10 +461,10 @@ impl Converter {
 mod tests {
     use super::*;
 
-    /// Ticks for each nanosecond: a TSC, and counters of AArch64 with 1 GHz, 62.5 MHz, 25 MHz and 1 MHz.
+    /// Ticks per nanosecond: a TSC, and counters of AArch64 with 1 GHz, 62.5 MHz, 25 MHz and 1 MHz.
     const RATES: [f64; 5] = [2.6, 1.0, 0.062_5, 0.025, 0.001];
 
-    /// A counter of this rate beside clocks whose readings are off by up to `jitter` nanoseconds.
+    /// Samples a counter of this rate, and clocks whose readings are off by up to `jitter` nanoseconds.
     fn at(rate: f64, seconds: f64, jitter: i64) -> Sample {
         let nanos = (seconds * 1e9) as u64;
         Sample {
@@ -474,7 +475,7 @@ mod tests {
         }
     }
 
-    /// How far off a reading after so many seconds is; what two ticks take does not count.
+    /// Returns the error of a reading after this many seconds, less the duration of two ticks.
     fn error_nanos(calibration: Calibration, rate: f64, seconds: f64) -> u64 {
         let truth = at(rate, seconds, 0);
         let error = calibration.converter().unix_nanos(truth.ticks).abs_diff(truth.unix_nanos);
@@ -525,8 +526,8 @@ mod tests {
         assert!(error < 1_000, "{error}");
     }
 
-    /// The first rate comes from 2 ms. Samples that miss a tick and 200 ns there, and time without a drain after them, are
-    /// no jump.
+    /// The first rate comes from 2 ms. Samples that are off by a tick and 200 ns there, and a long time without a drain after
+    /// them, are not a jump.
     #[test]
     fn a_coarse_counter_that_was_sampled_for_2_ms_begins_no_new_base() {
         for rate in RATES {
@@ -537,7 +538,7 @@ mod tests {
                     second.ticks = second.ticks - 1 + ticks;
                     calibration.add(second);
                     calibration.add(at(rate, seconds, 0));
-                    assert!(calibration.past[0].is_none(), "{seconds} s at {rate}");
+                    assert!(calibration.past[0].is_none() && calibration.restarts == 0, "{seconds} s at {rate}");
                 }
             }
         }
@@ -552,11 +553,11 @@ mod tests {
         assert_eq!(seconds(ticks, ticks), 0.0);
     }
 
-    /// A machine that runs, is suspended or moved, and runs on. Each part has its own relation of counter and clocks.
+    /// A machine that runs, is suspended or migrated, and runs on. Each part has its own relation of counter and clocks.
     struct Machine {
         calibration: Calibration,
         now: Sample,
-        /// Ticks for each nanosecond.
+        /// Ticks per nanosecond.
         rate: f64,
     }
 
@@ -566,7 +567,7 @@ mod tests {
             Machine { calibration: Calibration::new(now), now, rate }
         }
 
-        /// Runs for so long, sampled every 200 ms, as at drains.
+        /// Runs for this many milliseconds, sampled every 200 ms, as by drains.
         fn run(&mut self, milliseconds: u64) {
             for _ in 0..milliseconds / 200 {
                 self.pass(200);
@@ -582,7 +583,7 @@ mod tests {
             self.now.unix_nanos += nanos;
         }
 
-        /// Sleeps: the wall clock goes on, the monotonic one stands still, the counter reads `ticks` afterwards.
+        /// Is suspended: the wall clock goes on, the monotonic one stops, and the counter reads `ticks` afterwards.
         fn suspend(&mut self, seconds: u64, ticks: u64) {
             self.now.unix_nanos += seconds * 1_000_000_000;
             self.now.ticks = ticks;
@@ -593,7 +594,7 @@ mod tests {
         }
     }
 
-    /// Runs for a second, sleeps for 8, with 70 ms before and 50 ms after it without a drain, and runs on.
+    /// Runs for a second, is suspended for 8, with 70 ms before and 50 ms after that without a drain, and runs on.
     fn suspended(rate: f64, ticks_after: impl Fn(u64) -> u64) -> (Machine, Vec<Sample>) {
         let mut machine = Machine::new(rate);
         machine.run(1_000);
@@ -650,6 +651,7 @@ mod tests {
                 machine.run(1_000);
                 let took = machine.calibration.converter().nanos(before, machine.now.ticks);
                 assert!(took.abs_diff(1_000_000_000) < 10_000, "{took} after jump {jump} at {rate}");
+                assert_eq!(machine.calibration.restarts, jump);
             }
         }
     }
@@ -705,7 +707,7 @@ mod tests {
             let before = machine.now;
             machine.pass(100);
             let offset = machine.calibration.leave_hardware(machine.now);
-            // A thread that had not seen that yet.
+            // A thread that had not yet seen the change.
             machine.pass(1);
             let late = machine.now;
             machine.rate = 1.0;
@@ -761,8 +763,8 @@ mod tests {
         let before = unix_now();
         let reading = converter.unix_nanos(now());
         let after = unix_now();
-        // The machine may pause us between two lines, but not make the counter leave the interval by a millisecond. An interpreter
-        // needs milliseconds for a sample, so a pause falls into each of those that the calibration compares.
+        // The test may be preempted between two lines, but that does not move the counter out of the interval by a millisecond.
+        // An interpreter needs milliseconds for a sample, so each sample that the calibration compares may include a pause.
         let slack = if cfg!(miri) { 100_000_000 } else { 1_000_000 };
         assert!(reading + slack > before && reading < after + slack, "{before} {reading} {after}");
     }

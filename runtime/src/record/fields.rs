@@ -1,4 +1,4 @@
-//! Writing attributes, events and links into an open span, within its limits.
+//! Writes attributes, events and links into an open span, within its limits.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -17,9 +17,9 @@ use crate::record::limits::{self, LIST_BYTES, LIST_ELEMENTS, LIST_TEXT_BYTES};
 use crate::record::local;
 use crate::record::tail;
 
-/// How far a block is filled.
+/// The fill level of a block.
 ///
-/// Two numbers and no more: a function returns these in two registers. Three would be packed, and every attribute would
+/// Exactly two numbers, which a function returns in two registers. Three would be packed, and every attribute would have to
 /// unpack them.
 #[derive(Clone, Copy)]
 pub(crate) struct Filled {
@@ -28,7 +28,7 @@ pub(crate) struct Filled {
 }
 
 impl Filled {
-    /// A block that was just opened. Its counts are known to be zero, and need not be waited for.
+    /// The fill level of a newly opened block. Its counts are known to be zero, so no load is needed.
     pub(crate) const EMPTY: Self = Filled { used: 0, attributes: 0 };
 
     #[inline(always)]
@@ -43,17 +43,18 @@ impl Filled {
     }
 }
 
-/// How far a block may be filled, in words, before somebody has to look at the limits.
+/// Returns the fill level, in words, up to which the limits need not be checked.
 #[inline(always)]
 pub(crate) fn bound() -> u32 {
-    // As many attributes as fit into a block are within the limit, unless that is a very low one.
+    // Unless the limit is very low, a block has no room for more attributes than it allows.
     let lax = limits::CURRENT.attributes.load(Relaxed) as usize > TAIL_WORDS / 2;
     if lax { TAIL_WORDS as u32 } else { 0 }
 }
 
-/// Records an attribute, without a look at what is there already, and says how far the block is filled then.
+/// Records an attribute without searching for an earlier value, and returns the new fill level.
 ///
-/// The slow ways take what is in registers anyway, and not the `Value`, which would have to be in memory for them.
+/// The slow paths take values that are in registers anyway instead of the `Value`, which would have to be stored in memory for
+/// them.
 #[inline(always)]
 pub(crate) fn attribute_at(
     block: BlockRef,
@@ -81,7 +82,7 @@ fn number_at(block: BlockRef, filled: Filled, bound: u32, key: &'static KeyMeta,
     if filled.used + 2 > bound {
         return number_slowly(block, filled, key, tag, bits);
     }
-    // SAFETY: two words fit, and nobody holds a reference into the tail.
+    // SAFETY: two words fit, and no reference into the tail exists.
     unsafe {
         let place = block.place(filled.used as usize);
         place.write(keyed(key, tag));
@@ -95,7 +96,7 @@ fn static_at(block: BlockRef, filled: Filled, bound: u32, key: &'static KeyMeta,
     if filled.used + 3 > bound {
         return static_slowly(block, filled, key, text);
     }
-    // SAFETY: three words fit, and nobody holds a reference into the tail.
+    // SAFETY: three words fit, and no reference into the tail exists.
     unsafe {
         let place = block.place(filled.used as usize);
         place.write(keyed(key, TAG_STATIC));
@@ -111,8 +112,8 @@ fn text_at(block: BlockRef, filled: Filled, bound: u32, key: &'static KeyMeta, t
     if text.len() > limits::value_bytes() || used + 2 + words > bound as usize {
         return text_slowly(block, filled, key, text);
     }
-    // SAFETY: all words fit, and nobody holds a reference into the tail. The last one is zeroed first, because the bytes
-    // may fill only a part of it; without bytes it is the one with the length, which is written after it.
+    // SAFETY: all words fit, and no reference into the tail exists. The last one is zeroed first, because the bytes may fill only
+    // a part of it; without bytes the last word is the length, which is written after it.
     unsafe {
         let place = block.place(used);
         place.add(1 + words).write(Word::bits(0));
@@ -155,7 +156,7 @@ fn array_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, array: A
     Filled::of(block)
 }
 
-/// Records an attribute, without a look at what is there already.
+/// Records an attribute without searching for an earlier value.
 pub(crate) fn attribute(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
     encoded(key, value, |item| append(block, item));
 }
@@ -166,7 +167,7 @@ fn append(block: BlockRef, item: &Encoded<'_>) {
     }
 }
 
-/// Counts an attribute that `write` writes, or that is left out.
+/// Counts an attribute: as recorded if `write` succeeds, else as dropped.
 fn attribute_by(block: BlockRef, write: impl FnOnce() -> bool) -> bool {
     let attributes = block.counts.attributes.get();
     if u32::from(attributes) >= limits::CURRENT.attributes.load(Relaxed) || !write() {
@@ -177,7 +178,7 @@ fn attribute_by(block: BlockRef, write: impl FnOnce() -> bool) -> bool {
     true
 }
 
-/// Records an attribute in the place of an earlier one of the same key, so that setting it often costs no room for more.
+/// Records an attribute in place of an earlier one with the same key, so that setting a key repeatedly needs no more space.
 pub(crate) fn set(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
     encoded(key, value, |item| match find(block, key) {
         Some((at, words)) if item.words() <= words => replace(block, at, words, item),
@@ -190,7 +191,7 @@ pub(crate) fn set(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
     });
 }
 
-/// Most lists have no more bytes.
+/// The size of a buffer that is enough for most lists.
 const SHORT_LIST_BYTES: usize = 256;
 
 /// Calls `f` with the attribute as words, if it has a value.
@@ -205,7 +206,7 @@ fn encoded(key: &'static KeyMeta, value: Value<'_>, f: impl FnOnce(&Encoded<'_>)
     }
 }
 
-/// Writes the elements of a list to the stack and calls `f` with them. It runs no code of the user's.
+/// Writes the elements of a list to the stack and calls `f` with them. Runs no user code.
 fn list(key: &'static KeyMeta, array: Array<'_>, f: impl FnOnce(&Encoded<'_>)) {
     let mut buffer = [0; SHORT_LIST_BYTES];
     match Encoded::list(key, array, &mut buffer) {
@@ -214,16 +215,16 @@ fn list(key: &'static KeyMeta, array: Array<'_>, f: impl FnOnce(&Encoded<'_>)) {
     }
 }
 
-/// The same with a buffer that would be much to clear for a short list.
+/// As `list`, with a large buffer that would be slow to clear for a short list.
 #[inline(never)]
 fn long_list(key: &'static KeyMeta, array: Array<'_>, f: impl FnOnce(&Encoded<'_>)) {
     f(&Encoded::list(key, array, &mut [0; LIST_BYTES]));
 }
 
-/// Writes as many elements as are kept. Returns their type, the bytes that they take, and whether there are more.
+/// Writes the elements that fit the limits. Returns their type, their size in bytes, and whether elements were cut off.
 fn pack(array: Array<'_>, buffer: &mut [u8]) -> (ValueType, usize, bool) {
     let limit = limits::value_bytes().min(LIST_TEXT_BYTES);
-    // Numbers of which one is too large for a signed integer become texts, as a single one does on the wire.
+    // If one number is too large for a signed integer, all become texts, as a single one does in OTLP.
     let as_texts = array.iter().take(LIST_ELEMENTS).any(Element::is_large);
     let of = if as_texts { ValueType::Str } else { array.of() };
     let mut packer = Packer { bytes: buffer, used: 0 };
@@ -246,7 +247,7 @@ struct Encoded<'a> {
     head: [Word; 3],
     heads: usize,
     bytes: &'a [u8],
-    /// Elements of a list are left out.
+    /// Elements of a list were cut off.
     is_cut: bool,
 }
 
@@ -260,7 +261,7 @@ impl<'a> Encoded<'a> {
     fn new(key: &'static KeyMeta, value: Value<'a>) -> Option<Self> {
         let pair = |tag, second| [keyed(key, tag), second, Word::bits(0)];
         let (head, heads, bytes): (_, _, &[u8]) = match value {
-            // `list` makes the words of a list.
+            // Lists are encoded by `list`.
             Value::Absent | Value::Array(_) => return None,
             Value::U64(number) => (pair(TAG_U64, Word::bits(number)), 2, &[]),
             Value::I64(number) => (pair(TAG_I64, Word::bits(number as u64)), 2, &[]),
@@ -287,7 +288,7 @@ impl<'a> Encoded<'a> {
     }
 }
 
-/// Where the attribute with this key stands, and how many words it takes. Those of events do not count.
+/// Returns the position and the size in words of the span's attribute with this key. Attributes of events are ignored.
 fn find(block: BlockRef, key: &'static KeyMeta) -> Option<(usize, usize)> {
     let (mut at, mut of_event) = (0, 0);
     while at < tail::len(block) {
@@ -305,7 +306,7 @@ fn find(block: BlockRef, key: &'static KeyMeta) -> Option<(usize, usize)> {
     None
 }
 
-/// Puts an item where a longer or equally long one stood.
+/// Replaces an item with one of at most its size.
 fn replace(block: BlockRef, at: usize, words: usize, item: &Encoded<'_>) {
     if item.is_cut {
         block.count_dropped(&block.counts.dropped_attributes);
@@ -321,7 +322,7 @@ fn replace(block: BlockRef, at: usize, words: usize, item: &Encoded<'_>) {
     }
 }
 
-/// Blanks out words that no longer mean anything.
+/// Overwrites unused words with a skip item.
 fn skip(block: BlockRef, at: usize, words: usize) {
     tail::overwrite(block, at, tagged(if words == 1 { TAG_BLANK } else { TAG_SKIP }));
     if words > 1 {
@@ -329,12 +330,12 @@ fn skip(block: BlockRef, at: usize, words: usize) {
     }
 }
 
-/// Records an event that happens now, with the attributes that were staged for it.
+/// Records an event at the current time, with the attributes that were staged for it.
 pub(crate) fn event(block: BlockRef, name: &'static str, staged: Option<&Staged>) {
     event_at(block, clock::now(), name, staged);
 }
 
-/// The same of one that happened at this reading.
+/// Records an event at this clock reading.
 pub(crate) fn event_at(block: BlockRef, time: u64, name: &'static str, staged: Option<&Staged>) {
     let attributes = staged.map_or(0, |staged| staged.written);
     let [address, size] = item::event_name(name, attributes);
@@ -349,8 +350,8 @@ pub(crate) fn event_at(block: BlockRef, time: u64, name: &'static str, staged: O
     }
 }
 
-/// The attributes of an event, written to a block of their own: what makes them is the user's code, which may end the
-/// span, or record on it, before the event is there.
+/// The attributes of an event, written to a separate block: the user code that produces them may end the span, or record on it,
+/// before the event is written.
 pub(crate) struct Staged {
     block: BlockRef,
     written: u32,
@@ -396,10 +397,11 @@ pub(crate) fn link(block: BlockRef, trace_id: u128, span_id: u64, sampled: bool)
     count(&block.counts.links);
 }
 
-/// Names learnt at run time; there are only so many.
+/// Span names created at run time, at most 1,024.
 static NAMES: Table<()> = Table::new(1024);
 
-/// Gives the span a name that was made at run time. Past the cap of 1,024 different ones the callsite's own stands.
+/// Sets the name of a span at run time. Once 1,024 different names exist, further ones are ignored and the callsite's name is
+/// kept.
 pub(crate) fn name(block: BlockRef, name: &str) {
     let known = NAMES.resolve(name, |_| ()).and_then(|ordinal| NAMES.get(ordinal));
     if let Some((name, ())) = known {

@@ -1,11 +1,11 @@
-//! A finished span as owned data, ours or a third party's: what tests look at and what exporters are given.
+//! A finished span as owned data, of this or another API: the form for tests and exporters.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::declare::callsite::{Callsite, Kind, OWN_LINES};
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::OwnedValue;
 use crate::record::ids::{SpanId, TraceId};
 
@@ -25,19 +25,19 @@ use crate::record::ids::{SpanId, TraceId};
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It came to its end.
+    /// The span completed.
     #[default]
     Ok,
-    /// It returned an error, or was told of one.
+    /// The span's function returned an error, or an error was recorded on the span.
     Error,
-    /// Its future or stream was dropped before its end.
+    /// The span's future or stream was dropped before it completed.
     Cancelled,
-    /// It was unwound by a panic.
+    /// The span was unwound by a panic.
     Panicked,
 }
 
 impl Outcome {
-    /// The name: `ok`, `error`, `cancelled` or `panicked`.
+    /// Returns the name: `ok`, `error`, `cancelled` or `panicked`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Outcome::Ok => "ok",
@@ -56,13 +56,13 @@ impl Outcome {
         }
     }
 
-    /// Whether the span's OpenTelemetry status is error. Otherwise it is unset.
+    /// Returns whether the span's OpenTelemetry status is error. Otherwise it is unset.
     pub const fn is_error(self) -> bool {
         matches!(self, Outcome::Error | Outcome::Panicked)
     }
 }
 
-/// The key of an attribute with its value.
+/// An attribute: a key with its value.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -77,13 +77,13 @@ impl Outcome {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Attribute {
-    /// Its name on the wire.
+    /// The exported name of the key.
     pub key: Cow<'static, str>,
-    /// Its value.
+    /// The value.
     pub value: OwnedValue,
 }
 
-/// Something that happened during a span.
+/// An event of a span.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -101,17 +101,17 @@ pub struct Attribute {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Event {
-    /// What happened.
+    /// The event's name.
     pub name: Cow<'static, str>,
-    /// When, in nanoseconds since 1970.
+    /// The time in nanoseconds since 1970.
     pub unix_nanos: u64,
-    /// More about it.
+    /// The event's attributes.
     pub attributes: Vec<Attribute>,
-    /// Attributes left out because of a limit; those of our own spans are counted on the span.
+    /// Attributes dropped because of a limit; those of our own events are counted on the span.
     pub(crate) dropped_attributes: u32,
 }
 
-/// Another span that this one has to do with.
+/// A link to another span.
 ///
 /// ```
 /// use tracecast::{Context, Kind, Span, SpanId, TraceId};
@@ -125,32 +125,32 @@ pub struct Event {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Link {
-    /// Its trace.
+    /// The trace id of the linked span.
     pub trace_id: TraceId,
-    /// Its id.
+    /// The span id of the linked span.
     pub span_id: SpanId,
-    /// Whether it was sampled.
+    /// Whether the linked span was sampled.
     pub sampled: bool,
-    /// Whether it is in another process. Our own links do not record that.
+    /// Whether the linked span is in another process. Our own links do not record that.
     pub(crate) is_remote: Option<bool>,
-    /// `tracestate` of its trace, if a third party gave it.
+    /// The `tracestate` of its trace, if an external span set it.
     pub(crate) trace_state: String,
-    /// What a third party says about the link.
+    /// The link's attributes, if an external span set any.
     pub(crate) attributes: Vec<Attribute>,
-    /// Attributes left out because of a limit.
+    /// Attributes dropped because of a limit.
     pub(crate) dropped_attributes: u32,
 }
 
-/// The status that a third party gave its span. That of our own spans follows from their outcome.
+/// The status that was set on an external span. That of our own spans follows from the outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(not(any(has_otel, has_tracing)), expect(dead_code, reason = "spans of third parties have one"))]
 pub(crate) enum Status {
-    /// The outcome says how it ended.
+    /// No status was set; the outcome determines it.
     #[default]
     Unset,
-    /// It succeeded, whatever else is said about it.
+    /// The span succeeded, even if errors were recorded.
     Ok,
-    /// It failed. The text describes the error and may be empty.
+    /// The span failed. The text describes the error and may be empty.
     Error(Cow<'static, str>),
 }
 
@@ -170,50 +170,50 @@ pub(crate) enum Status {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FinishedSpan {
-    /// Who made it; `None` for our own.
+    /// The instrumentation scope of an external span; `None` for our own.
     #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
-    pub(crate) scope: Option<Arc<ForeignScope>>,
-    /// The crate that declares it, if it is our own, as its callsite has it.
+    pub(crate) scope: Option<Arc<ExternalScope>>,
+    /// Name and version of the crate that declares a span of our own, as stored in its callsite.
     #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
     pub(crate) crate_lines: &'static str,
-    /// `Component/Operation`. Those of third parties have any name.
+    /// `Component/Operation`. External spans may have any name.
     pub name: Cow<'static, str>,
-    /// Its kind.
+    /// The span's kind.
     pub kind: Kind,
-    /// Its trace.
+    /// The trace id.
     pub trace_id: TraceId,
-    /// Its id.
+    /// The span id.
     pub span_id: SpanId,
-    /// Its parent's id; `None` for a root.
+    /// The parent's span id; `None` for a root.
     pub parent_span_id: Option<SpanId>,
     /// Whether the parent is in another process.
     pub parent_is_remote: bool,
-    /// `tracestate` as its trace came with it from another process, or nothing.
+    /// The `tracestate` that was received with the trace from another process, or an empty text.
     pub trace_state: String,
-    /// When it started, in nanoseconds since 1970.
+    /// The start time in nanoseconds since 1970.
     pub start_unix_nanos: u64,
-    /// How long it took.
+    /// The duration.
     pub duration: Duration,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The status that a third party gave it.
+    /// The status that was set on an external span.
     pub(crate) status: Status,
-    /// Its attributes; a key stands once.
+    /// The attributes; each key occurs once.
     pub attributes: Vec<Attribute>,
-    /// Its events, in the order in which they were recorded.
+    /// The events, in the order in which they were recorded.
     pub events: Vec<Event>,
-    /// Its links.
+    /// The links.
     pub links: Vec<Link>,
-    /// Attributes left out because of a limit.
+    /// Attributes dropped because of a limit.
     pub dropped_attributes: u32,
-    /// Events left out because of a limit, counted up to 255.
+    /// Events dropped because of a limit, counted up to 255.
     pub dropped_events: u32,
-    /// Links left out because of a limit, counted up to 255.
+    /// Links dropped because of a limit, counted up to 255.
     pub dropped_links: u32,
 }
 
 impl FinishedSpan {
-    /// A span of which nothing more is known yet.
+    /// Creates a span with a name and a kind; everything else is empty.
     pub(crate) fn new(name: Cow<'static, str>, kind: Kind) -> Self {
         FinishedSpan {
             scope: None,
@@ -238,7 +238,7 @@ impl FinishedSpan {
         }
     }
 
-    /// A span of this callsite.
+    /// Creates a span with the data of this callsite.
     pub(crate) fn of(callsite: &Callsite) -> Self {
         FinishedSpan {
             crate_lines: callsite.crate_lines(),
@@ -246,17 +246,17 @@ impl FinishedSpan {
         }
     }
 
-    /// When it started.
+    /// Returns the start time.
     pub fn start_time(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_nanos(self.start_unix_nanos)
     }
 
-    /// When it ended.
+    /// Returns the end time.
     pub fn end_time(&self) -> SystemTime {
         self.start_time() + self.duration
     }
 
-    /// The value of the attribute with this name on the wire.
+    /// Returns the value of the attribute with this exported name.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -275,13 +275,13 @@ impl FinishedSpan {
 
 #[cfg(has_otlp)]
 impl FinishedSpan {
-    /// When it ended, in nanoseconds since 1970.
+    /// Returns the end time in nanoseconds since 1970.
     pub(crate) fn end_unix_nanos(&self) -> u64 {
         self.start_unix_nanos.saturating_add(self.duration.as_nanos() as u64)
     }
 
-    /// Puts other texts where `instead`, given a name and a text, has one: those of attributes, the span's name under
-    /// `name`, the description of its status under `error.message`.
+    /// Replaces each text for which `instead(name, text)` returns one: attributes, the span's name (`name`) and the status
+    /// description (`error.message`).
     pub(crate) fn change_texts(&mut self, instead: &dyn Fn(&str, &str) -> Option<String>) {
         if let Some(name) = instead("name", &self.name) {
             self.name = Cow::Owned(name);
@@ -298,7 +298,7 @@ impl FinishedSpan {
         }
     }
 
-    /// About how much memory it takes, and how many bytes as JSON.
+    /// Returns about how much memory the span takes, and about how many bytes it has as JSON.
     pub(crate) fn bytes(&self) -> usize {
         let event = |event: &Event| size_of::<Event>() + event.name.len() + attribute_bytes(&event.attributes);
         let link = |link: &Link| size_of::<Link>() + link.trace_state.len() + attribute_bytes(&link.attributes);

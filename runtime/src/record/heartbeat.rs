@@ -1,8 +1,8 @@
-//! Spans that stay open for long and are to be seen before they end: `heartbeat = "30s"`.
+//! Heartbeats: markers for spans that stay open for long, so that they are visible before they end (`heartbeat = "30s"`).
 //!
-//! A fixed list of slots, all atomics: a span takes a free slot when it starts and leaves it when it ends; the reader
-//! looks through them at each drain. A slot's version changes when it is taken and when it is left, so that the reader
-//! notices when what it read was not one span's.
+//! A fixed list of atomic slots: a span takes a free slot when it starts and frees it when it ends; the reader scans them at each
+//! drain. A slot's version changes when the slot is taken and when it is freed, so that the reader detects values of different
+//! spans.
 
 use std::ptr;
 use std::sync::atomic::{
@@ -17,13 +17,13 @@ use crate::record::clock::Converter;
 const SLOTS: usize = 1024;
 
 struct Slot {
-    /// A count whose last two bits say: 0 free, 2 being filled, 3 open. It only grows.
+    /// A counter whose last two bits are the state: 0 free, 2 being filled, 3 open. It only grows.
     version: AtomicU64,
     trace_id: [AtomicU64; 2],
     span_id: AtomicU64,
     parent_id: AtomicU64,
     start: AtomicU64,
-    /// How many markers were made.
+    /// The number of markers created so far.
     made: AtomicU64,
     callsite: AtomicPtr<Callsite>,
 }
@@ -40,7 +40,7 @@ static OPEN: [Slot; SLOTS] = [const {
     }
 }; SLOTS];
 
-/// Enters a span that starts now. If all slots are taken it has no heartbeat; it is recorded at its end all the same.
+/// Takes a slot for a span that starts now. If all slots are taken, the span has no heartbeat; it is still recorded when it ends.
 #[cold]
 pub(crate) fn open(block: &Block) {
     let first = block.span_id.get() as usize;
@@ -48,9 +48,9 @@ pub(crate) fn open(block: &Block) {
         let at = first.wrapping_add(step) % SLOTS;
         let slot = &OPEN[at];
         let version = slot.version.load(Relaxed);
-        // Taken in two steps: only once the fields are written does the version say so.
+        // Taken in two steps: the version changes to open only after the fields are written.
         if version.is_multiple_of(4) && slot.version.compare_exchange(version, version + 2, Acquire, Relaxed).is_ok() {
-            // The reader must not see the fields change before the version has.
+            // The reader must not see the fields change before the version.
             fence(Release);
             slot.fill(block);
             slot.version.store(version + 3, Release);
@@ -61,7 +61,7 @@ pub(crate) fn open(block: &Block) {
     }
 }
 
-/// Leaves the slot of a span that ends.
+/// Frees the slot of a span that ends.
 #[cold]
 pub(crate) fn close(block: &Block) {
     block.lower(ANNOUNCED);
@@ -69,7 +69,7 @@ pub(crate) fn close(block: &Block) {
     slot.version.store(slot.version.load(Relaxed) + 1, Release);
 }
 
-/// Leaves all slots to the parent process. For a forked child, which has one thread.
+/// Frees all slots: their spans belong to the parent process. For a forked child, which has one thread.
 pub(crate) fn forget_all() {
     for slot in &OPEN {
         slot.version.store(slot.version.load(Relaxed).next_multiple_of(4), Relaxed);
@@ -105,7 +105,7 @@ impl Slot {
     }
 }
 
-/// A span that is open and due for a heartbeat.
+/// An open span whose heartbeat is due.
 pub(crate) struct OpenSpan {
     pub(crate) trace_id: u128,
     pub(crate) span_id: u64,
@@ -128,7 +128,7 @@ impl OpenSpan {
     }
 }
 
-/// The spans for which another full interval has passed at `now`. One reader at a time.
+/// Returns the spans for which another full interval has passed at `now`. Call it from one reader at a time.
 pub(crate) fn due(now: u64, converter: &Converter) -> Vec<OpenSpan> {
     let mut due = Vec::new();
     for slot in &OPEN {
@@ -168,7 +168,7 @@ mod tests {
         open(&block);
         assert!(block.has(ANNOUNCED));
         assert_eq!([open_for(29), open_for(30), open_for(31), open_for(59)], [vec![], vec![30], vec![], vec![]]);
-        // A reader that was late makes one marker and not three.
+        // A late reader creates one marker, not one for each interval it missed.
         assert_eq!([open_for(150), open_for(151)], [vec![150], vec![]]);
         close(&block);
         assert_eq!(open_for(1_000), [0_u64; 0]);

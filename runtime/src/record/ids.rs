@@ -1,8 +1,8 @@
 //! Trace and span ids, from a generator per thread that the operating system seeds.
 //!
-//! Span ids come from wyrand. Trace ids come from 128 bits of state: the number of the thread's stream, which no other
-//! thread of the process has, and a position in it. A permutation turns the two into an id, so two threads of a process
-//! cannot produce the same trace id.
+//! Span ids come from wyrand. Trace ids come from 128 bits of state: the number of the thread's stream, which is unique in the
+//! process, and a position in it. A permutation maps the two to an id, so two threads of a process cannot produce the same trace
+//! id.
 
 use std::cell::Cell;
 use std::fmt;
@@ -43,7 +43,7 @@ macro_rules! hex {
             }
         }
         impl $id {
-            /// Whether it identifies anything.
+            /// Returns whether the id is not zero.
             pub const fn is_valid(self) -> bool {
                 self.0 != 0
             }
@@ -53,15 +53,15 @@ macro_rules! hex {
 
 hex!(TraceId: 32, SpanId: 16);
 
-/// The generator of one thread. `span` is zero before it is seeded and after a fork: callers that hand out ids call
-/// `ensure_seeded` first, off the hot path.
+/// The generator of one thread. `span` is zero before it is seeded and after a fork; callers that create ids call `ensure_seeded`
+/// first, off the hot path.
 pub(crate) struct Generator {
     span: Cell<u64>,
     stream: Cell<u64>,
     position: Cell<u64>,
 }
 
-/// The number of the next stream of trace ids. It starts at a random number; zero means that it has to be drawn.
+/// The number of the next stream of trace ids. It starts at a random number; zero means not yet initialised.
 static NEXT_STREAM: AtomicU64 = AtomicU64::new(0);
 
 impl Generator {
@@ -87,7 +87,7 @@ impl Generator {
             let position = self.position.get().wrapping_add(1);
             self.position.set(position);
             let id = permuted(self.stream.get(), position);
-            // The lower half is not zero either: some receivers keep only that half.
+            // The lower half must not be zero either: some receivers keep only that half.
             if id as u64 != 0 {
                 return id;
             }
@@ -102,7 +102,7 @@ impl Generator {
         }
     }
 
-    /// Makes later ids come from a new seed. For a forked child, on its one thread.
+    /// Discards the seed, so that later ids come from a new one. For a forked child, on its one thread.
     pub(crate) fn forget(&self) {
         self.span.set(0);
         NEXT_STREAM.store(0, Relaxed);
@@ -111,13 +111,13 @@ impl Generator {
 
 fn new_stream() -> u64 {
     if NEXT_STREAM.load(Relaxed) == 0 {
-        // If another thread was faster, its number stays.
+        // If another thread was faster, its number is kept.
         let _ = NEXT_STREAM.compare_exchange(0, random().max(1), Relaxed, Relaxed);
     }
     NEXT_STREAM.fetch_add(1, Relaxed)
 }
 
-/// A Feistel network of three rounds: different inputs have different outputs.
+/// A Feistel network of three rounds: different inputs give different outputs.
 #[inline]
 fn permuted(stream: u64, position: u64) -> u128 {
     let upper = stream ^ mixed(position);
@@ -147,7 +147,7 @@ pub(crate) fn random() -> u64 {
     hashed()
 }
 
-/// Where the system has no randomness to give: the hasher's keys, the process and the time.
+/// Returns a seed where the system provides no randomness: from the hasher's keys, the process id and the time.
 fn hashed() -> u64 {
     use std::hash::BuildHasher;
     let salt = if cfg!(target_family = "wasm") { 0 } else { std::process::id() };
@@ -185,7 +185,7 @@ mod tests {
         let [first, second] = [Generator::new(), Generator::new()];
         first.ensure_seeded();
         second.ensure_seeded();
-        // The worst case: every other number that the system gave is the same.
+        // The worst case: every other number from the system is the same.
         second.span.set(first.span.get());
         second.position.set(first.position.get());
         let mut all: Vec<_> = (0..1_000).flat_map(|_| [first.trace_id(), second.trace_id()]).collect();
@@ -202,12 +202,12 @@ mod tests {
         let of_parent = generator.stream.get();
         generator.forget();
         generator.ensure_seeded();
-        // The next number would be the one that the parent gives to its next thread.
+        // Without a new seed, the next number would be that of the parent's next thread.
         assert!(generator.stream.get().abs_diff(of_parent) > 1 << 20);
     }
 
-    /// Neighbouring positions and streams give ids whose bits are all independent of each other. There is no unsafe code in
-    /// it, and so many ids would take miri minutes.
+    /// Neighbouring positions and streams give ids whose bits are all independent of each other. Not run in miri: there is no
+    /// unsafe code here, and so many ids would take minutes.
     #[test]
     #[cfg(not(miri))]
     fn each_bit_of_a_trace_id_is_set_in_half_of_them() {

@@ -1,4 +1,4 @@
-//! How a span's attributes, events and links lie in words: one item after the other, each with a tag in its first word.
+//! The encoding of a span's attributes, events and links as words: one item after the other, each with a tag in its first word.
 //!
 //! ```text
 //! number, flag, label   key|tag, bits
@@ -8,7 +8,7 @@
 //! event                 tag, time, name address, name length and number of attributes, then these as items
 //! link                  tag, trace id (2), span id, flags
 //! name                  tag, address, length
-//! ext                   tag, address
+//! propagated                   tag, address
 //! skip                  tag, words to pass over, those words
 //! blank                 tag
 //! ```
@@ -26,67 +26,67 @@ pub(crate) const TAG_BOOL: usize = 3;
 pub(crate) const TAG_LABEL: usize = 4;
 pub(crate) const TAG_STATIC: usize = 5;
 pub(crate) const TAG_TEXT: usize = 6;
-/// The last one of those that attributes have.
+/// The last tag of attributes.
 pub(crate) const TAG_LIST: usize = 7;
 pub(crate) const TAG_EVENT: usize = 8;
 pub(crate) const TAG_BLANK: usize = 9;
 pub(crate) const TAG_LINK: usize = 10;
 pub(crate) const TAG_NAME: usize = 11;
-pub(crate) const TAG_EXT: usize = 12;
+pub(crate) const TAG_PROPAGATED: usize = 12;
 pub(crate) const TAG_SKIP: usize = 13;
 
 const TAG_MASK: usize = 15;
 
-/// The first word of an attribute.
+/// Returns the first word of an attribute.
 #[inline(always)]
 pub(crate) fn keyed(key: &'static KeyMeta, tag: usize) -> Word {
     Word::ptr(std::ptr::from_ref(key).map_addr(|address| address | tag))
 }
 
-/// The first word of any other item.
+/// Returns the first word of any other item.
 #[inline(always)]
 pub(crate) fn tagged(tag: usize) -> Word {
     Word::ptr(std::ptr::without_provenance::<()>(tag))
 }
 
-/// The tag of an item whose first word is this.
+/// Returns the tag of an item with this first word.
 pub(crate) fn tag(first: *const ()) -> usize {
     first.addr() & TAG_MASK
 }
 
-/// Whether an attribute's first word is this key's.
+/// Returns whether the first word is that of an attribute with this key.
 pub(crate) fn is_keyed(first: *const (), key: &'static KeyMeta) -> bool {
     first.addr() & !TAG_MASK == std::ptr::from_ref(key).addr()
 }
 
-/// Bytes of an event's name that are kept.
+/// The maximum length of an event's name in bytes.
 const EVENT_NAME_BYTES: usize = 4096;
 
-/// The last two words of an event's head: the name, cut to its limit, and the number of attributes.
+/// Returns the last two words of an event's head: the name, cut to its limit, and the number of attributes.
 pub(crate) fn event_name(name: &'static str, attributes: u32) -> [Word; 2] {
     let name = cut(name, EVENT_NAME_BYTES);
     [Word::ptr(name.as_ptr()), Word::bits(name.len() as u64 | u64::from(attributes) << 32)]
 }
 
-/// How many attributes follow an event, by the last word of its head.
+/// Returns the number of attributes of an event, from the last word of its head.
 pub(crate) fn attributes_of_event(size: u64) -> u32 {
     (size >> 32) as u32
 }
 
-/// The second word of a list: how many bytes its elements take, and their type.
+/// Returns the second word of a list: the size of its elements in bytes, and their type.
 pub(crate) fn list_size(of: ValueType, bytes: usize) -> Word {
     let at = ELEMENTS.iter().position(|known| *known == of).unwrap_or_default();
     Word::bits(bytes as u64 | (at as u64) << 32)
 }
 
-/// The types of elements that lists have.
+/// The types that elements of lists can have.
 const ELEMENTS: [ValueType; 4] = [ValueType::Str, ValueType::I64, ValueType::F64, ValueType::Bool];
 
-/// How many words an item takes; `second` is its second word. `None` for a tag that does not exist.
+/// Returns the size of an item in words; `second` is its second word. `None` for an unknown tag.
 #[inline(always)]
 pub(crate) fn size(tag: usize, second: impl FnOnce() -> u64) -> Option<usize> {
     Some(match tag {
-        TAG_U64..=TAG_LABEL | TAG_EXT => 2,
+        TAG_U64..=TAG_LABEL | TAG_PROPAGATED => 2,
         TAG_STATIC | TAG_NAME => 3,
         TAG_TEXT => 2 + words_for(second() as usize),
         TAG_LIST => 2 + words_for(second() as u32 as usize),
@@ -98,7 +98,7 @@ pub(crate) fn size(tag: usize, second: impl FnOnce() -> u64) -> Option<usize> {
     })
 }
 
-/// One item, read back.
+/// A decoded item.
 #[derive(Debug)]
 pub(crate) enum Item<'a> {
     Attribute(&'static KeyMeta, Value<'a>),
@@ -113,12 +113,12 @@ pub(crate) enum Item<'a> {
         flags: u64,
     },
     Name(&'static str),
-    /// An `Ext`, owned by the record, which knows where it lies.
-    Ext,
+    /// Propagated state. The record owns a reference to it and reads it by position.
+    Propagated,
     Skip,
 }
 
-/// Reads items from words. Ends at the first one that is not whole.
+/// Decodes items from words. Ends at the first incomplete item.
 pub(crate) struct Items<'a>(&'a [Word]);
 
 impl<'a> Items<'a> {
@@ -133,12 +133,12 @@ impl<'a> Items<'a> {
 impl<'a> Iterator for Items<'a> {
     type Item = Item<'a>;
 
-    // Always inlined: where the tag is known, nothing is left of the item but its words.
+    // Always inlined: where the tag is constant, the item is optimised away.
     #[inline(always)]
     fn next(&mut self) -> Option<Item<'a>> {
         // SAFETY: the first word of each item is a pointer, by `new`'s contract.
         let first = unsafe { self.0.first()?.as_ptr() };
-        // SAFETY: the second word of those items of which it is asked is a number.
+        // SAFETY: the second word of the items for which `size` reads it is a number.
         let second = || self.0.get(1).map_or(0, |word| unsafe { word.as_bits() });
         let words = size(tag(first), second)?;
         let body = self.0.get(1..words)?;
@@ -152,7 +152,7 @@ impl<'a> Iterator for Items<'a> {
 /// `first` and `body` are a whole item that was written with `tag`.
 #[inline(always)]
 unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
-    // SAFETY: each tag is written with words of these types (module docs), and texts are UTF-8 copied from a `str`.
+    // SAFETY: each tag is written with words of these types (see the module docs), and texts are UTF-8 copied from a `str`.
     unsafe {
         let key = || &*first.map_addr(|address| address & !TAG_MASK).cast::<KeyMeta>();
         let bits = |at: usize| body[at].as_bits();
@@ -167,12 +167,12 @@ unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
             TAG_STATIC => Item::Attribute(key(), Value::Static(text(0))),
             TAG_TEXT => Item::Attribute(key(), Value::Str(std::str::from_utf8_unchecked(bytes(bits(0) as usize)))),
             TAG_LIST => {
-                // The upper half of the length is the type.
+                // The upper half of the length word is the type.
                 let of = ELEMENTS.get((bits(0) >> 32) as usize).copied().unwrap_or(ValueType::Str);
                 Item::Attribute(key(), Value::Array(Array::packed(of, bytes(bits(0) as u32 as usize))))
             }
             TAG_EVENT => {
-                // The upper half of the length is the number of attributes.
+                // The upper half of the length word is the number of attributes.
                 let name = static_text(body[1], bits(2) as u32 as usize);
                 Item::Event { time: bits(0), name, attributes: attributes_of_event(bits(2)) }
             }
@@ -181,14 +181,14 @@ unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
                 Item::Link { trace_id, span_id: bits(2), flags: bits(3) }
             }
             TAG_NAME => Item::Name(text(0)),
-            TAG_EXT => Item::Ext,
+            TAG_PROPAGATED => Item::Propagated,
             _ => Item::Skip,
         }
     }
 }
 
 /// # Safety
-/// They are the address and the length of a `&'static str`.
+/// They must be the address and the length of a `&'static str`.
 unsafe fn static_text(address: Word, len: usize) -> &'static str {
     // SAFETY: the contract of this function.
     unsafe {

@@ -1,4 +1,4 @@
-//! A finished span as it lies in a chunk: eight words of header, then items.
+//! The layout of a finished span in a chunk: eight words of header, then items.
 //!
 //! ```text
 //! 0  words of the record (16 bits), outcome (8), flags (8), dropped attributes (16), events (8), links (8)
@@ -17,29 +17,35 @@ use crate::declare::keys::uncertain_times;
 use crate::declare::value::{OwnedValue, Value, cut};
 use crate::record::block::{Block, REMOTE_PARENT, UNIX_TIMES};
 use crate::record::clock::Converter;
-use crate::record::ext::Ext;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 use crate::record::ids::{SpanId, TraceId};
 use crate::record::item::{Item, Items};
 use crate::record::limits;
+use crate::record::propagated::Propagated;
 
 pub(crate) const HEADER_WORDS: usize = 8;
 
 const FLAG_UNIX_TIMES: u64 = 1;
 const FLAG_REMOTE_PARENT: u64 = 2;
-/// Its last item is an ext.
-const FLAG_EXT: u64 = 4;
+/// The last item is propagated state.
+const FLAG_PROPAGATED: u64 = 4;
 
-/// The header of a record of `words` words for a span of which nothing special is to be said.
+/// Returns the header of a record of `words` words, for an ordinary span without flags.
 #[inline(always)]
 pub(crate) fn plain_header(block: &Block, words: usize, end: u64) -> [Word; HEADER_WORDS] {
     header_with(block, words as u64, end)
 }
 
-/// The header of any record.
-pub(crate) fn header(block: &Block, words: usize, end: u64, outcome: Outcome, ext: bool) -> [Word; HEADER_WORDS] {
+/// Returns the header of any record.
+pub(crate) fn header(
+    block: &Block,
+    words: usize,
+    end: u64,
+    outcome: Outcome,
+    propagated: bool,
+) -> [Word; HEADER_WORDS] {
     let mut meta = words as u64 | (outcome as u64) << 16;
-    meta |= (u64::from(ext) * FLAG_EXT) << 24;
+    meta |= (u64::from(propagated) * FLAG_PROPAGATED) << 24;
     meta |= (u64::from(block.has(UNIX_TIMES)) * FLAG_UNIX_TIMES) << 24;
     meta |= (u64::from(block.has(REMOTE_PARENT)) * FLAG_REMOTE_PARENT) << 24;
     let counts = &block.counts;
@@ -64,17 +70,17 @@ fn header_with(block: &Block, meta: u64, end: u64) -> [Word; HEADER_WORDS] {
     ]
 }
 
-/// One record, borrowed from the chunk it lies in.
+/// A record, borrowed from its chunk.
 pub(crate) struct Record<'a> {
     header: &'a [Word; HEADER_WORDS],
     items: &'a [Word],
 }
 
 impl<'a> Record<'a> {
-    /// The first record of `words`, and the rest.
+    /// Returns the first record of `words`, and the rest.
     ///
     /// # Safety
-    /// The words are whole records, each a `header` followed by items as `Items` reads them.
+    /// The words must be whole records, each a `header` followed by items in the format of `Items`.
     pub(crate) unsafe fn split(words: &'a [Word]) -> Option<(Self, &'a [Word])> {
         let header = words.first_chunk::<HEADER_WORDS>()?;
         // SAFETY: the first word of a header is bits.
@@ -84,12 +90,12 @@ impl<'a> Record<'a> {
     }
 
     fn bits(&self, at: usize) -> u64 {
-        // SAFETY: all words of a header but the last are bits.
+        // SAFETY: all words of a header except the last are bits.
         unsafe { self.header[at].as_bits() }
     }
 
     pub(crate) fn callsite(&self) -> &'static Callsite {
-        // SAFETY: `header` put the address of a `&'static Callsite` there.
+        // SAFETY: `header` stored the address of a `&'static Callsite` there.
         unsafe { &*self.header[7].as_ptr().cast::<Callsite>() }
     }
 
@@ -119,38 +125,37 @@ impl<'a> Record<'a> {
         Outcome::from_bits((self.bits(0) >> 16) as u8)
     }
 
-    /// Attributes, events and links left out because of a limit.
+    /// Returns the numbers of attributes, events and links that were dropped because of a limit.
     pub(crate) fn dropped(&self) -> [u32; 3] {
         let meta = self.bits(0);
         [u32::from((meta >> 32) as u16), u32::from((meta >> 48) as u8), u32::from((meta >> 56) as u8)]
     }
 
-    /// What the spans above share with this one: keys, and the state that their trace came with. Not to be asked for after
-    /// `release`.
+    /// Returns the inherited keys and the `tracestate` of its trace. Must not be called after `release`.
     pub(crate) fn shared(&self) -> (&[(&'static KeyMeta, OwnedValue)], &str) {
-        // SAFETY: the record owns a count of this `Arc<Ext>` until `release`.
-        let ext = self.ext().map(|ext| unsafe { &*ext.cast::<Ext>() });
-        ext.map_or((&[], ""), |ext| (&ext.shared, ext.state.as_str()))
+        // SAFETY: the record owns a count of this `Arc<Propagated>` until `release`.
+        let propagated = self.propagated().map(|propagated| unsafe { &*propagated.cast::<Propagated>() });
+        propagated.map_or((&[], ""), |propagated| (&propagated.shared, propagated.state.as_str()))
     }
 
-    /// The address of its ext: every record is asked when it is released, and few have one.
+    /// Returns the address of the propagated state. Called for every record on release; few have one.
     #[inline]
-    fn ext(&self) -> Option<*const ()> {
-        let has_it = self.bits(0) >> 24 & FLAG_EXT != 0;
-        // SAFETY: the last word of an ext is a pointer, and by the flag the last item is one.
+    fn propagated(&self) -> Option<*const ()> {
+        let has_it = self.bits(0) >> 24 & FLAG_PROPAGATED != 0;
+        // SAFETY: the last word of propagated state is a pointer, and the flag shows that it is the last item.
         self.items.last().filter(|_| has_it).map(|address| unsafe { address.as_ptr() })
     }
 
-    /// Gives up what the record owns: its share of an ext. Call it once, when the record was read.
+    /// Releases the record's reference to propagated state. Call it once, after reading the record.
     #[inline]
     pub(crate) fn release(&self) {
-        if let Some(ext) = self.ext() {
+        if let Some(propagated) = self.propagated() {
             // SAFETY: the record took over one count of the `Arc` when it was written.
-            drop(unsafe { Arc::from_raw(ext.cast::<Ext>()) });
+            drop(unsafe { Arc::from_raw(propagated.cast::<Propagated>()) });
         }
     }
 
-    /// The span as plain data, with its times as `converter` sees them.
+    /// Converts the record to plain data, with its times converted by `converter`.
     pub(crate) fn finish(&self, converter: &Converter) -> FinishedSpan {
         let callsite = self.callsite();
         let [dropped_attributes, dropped_events, dropped_links] = self.dropped();
@@ -172,7 +177,7 @@ impl<'a> Record<'a> {
         span
     }
 
-    /// When it started, as nanoseconds since 1970, and how long it took.
+    /// Returns the start in nanoseconds since 1970, and the duration.
     pub(crate) fn times(&self, converter: &Converter) -> (u64, Duration) {
         let (start, end) = (self.bits(5), self.bits(6));
         let took = end.saturating_sub(start);
@@ -182,7 +187,7 @@ impl<'a> Record<'a> {
         (converter.unix_nanos(start), Duration::from_nanos(converter.nanos(start, end)))
     }
 
-    /// Whether the counter jumped about when the span started or ended, so that its times may be wrong.
+    /// Returns whether the counter jumped near the start or end of the span, so that its times may be wrong.
     pub(crate) fn has_uncertain_times(&self, converter: &Converter) -> bool {
         self.bits(0) >> 24 & FLAG_UNIX_TIMES == 0
             && (converter.is_uncertain(self.bits(5)) || converter.is_uncertain(self.bits(6)))
@@ -216,7 +221,7 @@ impl<'a> Record<'a> {
                     });
                 }
                 Item::Name(name) => span.name = Cow::Borrowed(name),
-                Item::Ext | Item::Skip => {}
+                Item::Propagated | Item::Skip => {}
             }
         }
         if self.has_uncertain_times(converter) {
@@ -232,7 +237,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// A key stands once: a later value takes the place of an earlier one.
+/// Inserts an attribute; an earlier value of the key is replaced.
 fn insert(attributes: &mut Vec<Attribute>, key: &'static KeyMeta, value: OwnedValue) {
     match attributes.iter_mut().find(|known| known.key == key.name) {
         Some(known) => known.value = value,
@@ -246,9 +251,9 @@ pub(crate) fn attribute(key: &'static KeyMeta, value: OwnedValue) -> Attribute {
 
 pub(crate) fn owned(key: &'static KeyMeta, value: Value<'_>) -> Option<OwnedValue> {
     match value {
-        // Text that is copied was cut when it was; this was not looked at until now.
+        // Copied texts were cut when they were recorded; static texts are cut here.
         Value::Static(text) => Value::Static(cut(text, limits::value_bytes())).into_owned(),
-        // A `bool` is a label wherever a label is asked for, and a flag elsewhere.
+        // A `bool` is encoded as a label for keys that are labels, and as a flag for others.
         Value::Label(ordinal) if key.value_type == ValueType::Bool => Some(OwnedValue::Bool(ordinal != 0)),
         Value::Label(ordinal) => Some(OwnedValue::Str(key.label_text(ordinal))),
         value => value.into_owned(),

@@ -1,8 +1,8 @@
-//! How much one span may hold. What exceeds a limit is left out and counted on the span.
+//! Limits of one span. Items that exceed a limit are dropped and counted on the span.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Limits of a span. Besides them, a whole span has to fit into 16 KiB.
+/// Limits of a span. In addition, a whole span has to fit into 16 KiB.
 ///
 /// ```
 /// use tracecast::testing::RecordingConfig;
@@ -15,18 +15,18 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Attributes of the span itself.
+    /// The maximum number of attributes of a span.
     pub attributes: u32,
-    /// Events.
+    /// The maximum number of events of a span.
     pub events: u32,
-    /// Links.
+    /// The maximum number of links of a span.
     pub links: u32,
-    /// Attributes of one event.
+    /// The maximum number of attributes of one event.
     pub attributes_per_event: u32,
-    /// Bytes of one text, also of each text of a list; the rest is cut off between two characters.
+    /// The maximum number of bytes of a text, also of each text of a list. Longer texts are cut between two characters.
     ///
-    /// Besides that a list keeps its first 1,024 elements, of these no more than fit into 8 KiB, and 4 KiB of a text. A list that is
-    /// cut counts as a dropped attribute.
+    /// In addition a list keeps at most its first 1,024 elements, at most 8 KiB of them, and at most 4 KiB of each text. A list
+    /// that is cut counts as a dropped attribute.
     pub value_bytes: u32,
 }
 
@@ -36,11 +36,11 @@ impl Default for Limits {
     }
 }
 
-/// Elements of one list that are kept.
+/// The maximum number of elements of a list.
 pub(crate) const LIST_ELEMENTS: usize = 1024;
-/// Bytes that they take: eight for a number, one for a flag, and for a text four more than it has.
+/// The maximum size of a list in bytes: eight for a number, one for a flag, and for a text its length plus four.
 pub(crate) const LIST_BYTES: usize = 8192;
-/// Bytes of one text of a list, however many a text on its own may have.
+/// The maximum number of bytes of a text in a list, even if the limit of a single text is higher.
 pub(crate) const LIST_TEXT_BYTES: usize = 4096;
 
 pub(crate) struct Current {
@@ -48,7 +48,7 @@ pub(crate) struct Current {
     pub(crate) events: AtomicU32,
     pub(crate) links: AtomicU32,
     pub(crate) attributes_per_event: AtomicU32,
-    /// Of links that others make; ours have none.
+    /// The maximum number of attributes of an external span's link; our own links have none.
     #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only links of others have attributes"))]
     pub(crate) attributes_per_link: AtomicU32,
     pub(crate) value_bytes: AtomicU32,
@@ -72,13 +72,13 @@ pub(crate) fn set(limits: Limits) {
     CURRENT.value_bytes.store(limits.value_bytes, Relaxed);
 }
 
-/// Limits the attributes of a link.
+/// Sets the maximum number of attributes of a link.
 #[cfg(has_otlp)]
 pub(crate) fn set_attributes_per_link(limit: Option<u32>) {
     CURRENT.attributes_per_link.store(limit.unwrap_or(128), Relaxed);
 }
 
-/// Bytes of one text.
+/// Returns the maximum number of bytes of a text.
 pub(crate) fn value_bytes() -> usize {
     CURRENT.value_bytes.load(Relaxed) as usize
 }

@@ -1,8 +1,7 @@
-//! Polls of spans that are looked at: timed ones, which record how long they were polled, and watched ones, which the watchdog
-//! looks for stalls in.
+//! Polls of timed spans, which record their busy time, and of watched spans, in which the watchdog detects stalls.
 //!
-//! All of it is found by flags of blocks that are tested anyway: TIMED and WATCHED. Only the thread that runs the owner of a
-//! block comes here. It writes the events of stalls too; the watchdog reads what is in `Published`, and no block.
+//! Both are controlled by flags of blocks that are tested anyway: TIMED and WATCHED. Only the thread that runs the owner of a
+//! block runs this code. It also writes the events of stalls; the watchdog reads `Published`, and no block.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -21,10 +20,10 @@ use crate::record::local::{self, Local};
 use crate::record::published::Published;
 use crate::record::tail;
 
-/// The name of the event that a stall leaves on its span.
+/// The name of the event that is recorded on a span after a stall.
 const STALL: &str = "tc.stall";
 
-/// The flags of a block whose span is of a callsite in this state.
+/// Returns the flags of a block for a span whose callsite has this state.
 #[inline]
 pub(crate) fn flags(state: u8) -> u32 {
     if state & (callsite::TIMED | callsite::WATCHED) == 0 {
@@ -34,7 +33,7 @@ pub(crate) fn flags(state: u8) -> u32 {
     timed | if state & callsite::WATCHED != 0 { WATCHED | NAMED } else { 0 }
 }
 
-/// A poll of a block with these flags begins. It is about to be entered.
+/// Begins a poll of a block with these flags, just before the block is entered.
 #[inline]
 pub(crate) fn enter(block: BlockRef, flags: u32) {
     if flags & WATCHED != 0 {
@@ -45,7 +44,7 @@ pub(crate) fn enter(block: BlockRef, flags: u32) {
     }
 }
 
-/// The same if it is watched and nothing else; its thread is known. False if there is more to do.
+/// As `enter`, if the block is watched only and its thread is registered. Returns false if `enter` has to be called.
 #[inline(always)]
 pub(crate) fn enter_watched(block: BlockRef, flags: u32) -> bool {
     local::with(|local| {
@@ -74,7 +73,7 @@ fn watch(local: &Local, block: BlockRef) {
     }
 }
 
-/// The poll of a block that had these flags ends, and was left. `is_open`: the caller still owns it.
+/// Ends a poll of a block that had these flags and was left. `is_open`: the caller still owns the block.
 #[inline]
 pub(crate) fn leave(block: BlockRef, flags: u32, is_open: bool) {
     if is_open && flags & TIMED != 0 {
@@ -85,7 +84,7 @@ pub(crate) fn leave(block: BlockRef, flags: u32, is_open: bool) {
     }
 }
 
-/// The same for what is watched.
+/// Ends a watched poll.
 #[inline(always)]
 pub(crate) fn unwatch(block: BlockRef, is_open: bool) {
     local::with(|local| {
@@ -100,7 +99,7 @@ pub(crate) fn unwatch(block: BlockRef, is_open: bool) {
     });
 }
 
-/// The same inside of a poll that was reported.
+/// Ends a watched poll inside a poll that was reported.
 #[cold]
 #[inline(never)]
 fn unwatch_reported(local: &Local, block: BlockRef, is_open: bool) {
@@ -116,13 +115,13 @@ fn unwatch_reported(local: &Local, block: BlockRef, is_open: bool) {
     }
 }
 
-/// A span that is watched was entered by a function, or something inside of it has ended.
+/// Publishes the innermost span, after a function entered a watched span or a span inside the poll ended.
 #[inline(never)]
 pub(crate) fn publish_innermost(local: &Local) {
     local.home().into_iter().for_each(|home| home.published.name(innermost(local)));
 }
 
-/// The innermost span that is entered on this thread. Contexts have no name.
+/// Returns the innermost span that is entered on this thread. Contexts have no name.
 #[inline(always)]
 fn innermost(local: &Local) -> Option<&'static Callsite> {
     let mut entered = local.current();
@@ -135,7 +134,7 @@ fn innermost(local: &Local) -> Option<&'static Callsite> {
     None
 }
 
-/// Writes an event to a span that was named in the report of a stall.
+/// Records an event on the span that was named in the report of a stall.
 fn note(block: BlockRef, published: &Published, now: u64) {
     if !block.has(RECORDING) {
         return;
@@ -148,13 +147,13 @@ fn note(block: BlockRef, published: &Published, now: u64) {
     fields::event_at(block, now, STALL, staged.as_ref());
 }
 
-/// Identifies a poll: a block is in one at a time.
+/// Returns the id of a poll: the address of its block, because a block is in one poll at a time.
 #[inline(always)]
 fn address(block: BlockRef) -> u64 {
     std::ptr::from_ref(block.get()).addr() as u64
 }
 
-/// Writes the record of a span that came to its end, and gives its block back.
+/// Writes the record of a completed span, and releases its block.
 #[inline(always)]
 pub(crate) fn record(local: &Local, block: BlockRef, end: u64) {
     if !local.record(block, end) {
@@ -168,7 +167,7 @@ fn record_uncommon(local: &Local, block: BlockRef, end: u64) {
     if block.has(TIMED | WATCHED) {
         ending(local, block, end);
         block.lower(TIMED | WATCHED | NAMED);
-        // Without these flags most of them are ordinary.
+        // Without these flags most spans are ordinary.
         if local.record(block, end) {
             return;
         }
@@ -176,7 +175,7 @@ fn record_uncommon(local: &Local, block: BlockRef, end: u64) {
     local.record_slowly(block, end, Outcome::Ok);
 }
 
-/// The same for spans of every kind, with their outcome.
+/// As `record`, for any span and outcome.
 #[cold]
 #[inline(never)]
 pub(crate) fn record_slowly(local: &Local, block: BlockRef, end: u64, outcome: Outcome) {
@@ -184,7 +183,7 @@ pub(crate) fn record_slowly(local: &Local, block: BlockRef, end: u64, outcome: O
     local.record_slowly(block, end, outcome);
 }
 
-/// The same for a span whose owner may still think that it is open. The block is not used again.
+/// As `record_slowly`, for a span whose owner may still use it. The block is not reused.
 #[cfg(has_otlp)]
 pub(crate) fn record_for_owner(local: &Local, block: BlockRef, end: u64, outcome: Outcome) {
     ending(local, block, end);
@@ -205,8 +204,8 @@ fn ending(local: &Local, block: BlockRef, end: u64) {
     }
 }
 
-/// Where the words of a timed span lie, behind the place that its block remembers: three attributes, and the reading at which
-/// the poll began, 0 between polls, which readers of records pass over.
+/// The offsets of a timed span's words, from the position stored in its block: three attributes, and the reading at which the
+/// poll began (0 between polls), which readers of records skip.
 const BUSY: usize = 1;
 const POLLS: usize = 3;
 const LONGEST: usize = 5;
@@ -220,7 +219,7 @@ fn begin_poll(block: BlockRef) {
     }
 }
 
-/// Puts the attributes of a timed span into its block.
+/// Writes the attributes of a timed span into its block.
 #[cold]
 #[inline(never)]
 fn make_room(block: BlockRef) -> bool {
@@ -248,7 +247,7 @@ fn make_room(block: BlockRef) -> bool {
     true
 }
 
-/// Adds a poll that ended at this reading, if one has begun.
+/// Adds the poll that ends at this reading, if one has begun.
 #[inline(never)]
 fn end_poll(block: BlockRef, end: u64) {
     if block.polls.get() == 0 || bits(block, BEGAN) == 0 {
@@ -261,11 +260,11 @@ fn end_poll(block: BlockRef, end: u64) {
     put(block, BEGAN, 0);
 }
 
-/// A number of a timed span that was polled. Most lie in the first block.
+/// Returns a number of a timed span that was polled. Most are in the first block.
 #[inline(always)]
 fn bits(block: BlockRef, word: usize) -> u64 {
     let at = block.polls.get() as usize - 1 + word;
-    // SAFETY: `make_room` put a number there.
+    // SAFETY: `make_room` wrote a number there.
     if at < TAIL_WORDS { unsafe { block.word(at).as_bits() } } else { tail::bits(block, at) }
 }
 

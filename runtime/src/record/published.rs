@@ -1,8 +1,8 @@
-//! What a thread publishes of the poll that it is in, for the watchdog, and what the watchdog tells the thread.
+//! The state of a thread's poll: published by the thread for the watchdog, and marked by the watchdog for the thread.
 //!
-//! One thread at a time writes as the thread, and one as the watchdog. A poll is known by the reading of the clock at which it
-//! began. A stall that the watchdog has marked is settled once: by the thread with the reading at which the poll ended, or,
-//! if the poll ended while it was being marked, by the watchdog.
+//! The fields of the thread have one writer at a time, and so have those of the watchdog. A poll is identified by the clock
+//! reading at which it began. A stall that the watchdog has marked is settled once: by the thread with the reading at which the
+//! poll ended, or, if the poll ended while it was being marked, by the watchdog.
 
 use std::ptr;
 use std::sync::atomic::AtomicPtr;
@@ -11,33 +11,34 @@ use crate::base::sync::{Acquire, AtomicU64, Relaxed, Release};
 use crate::declare::callsite::Callsite;
 
 pub(crate) struct Published {
-    /// Written by the thread: whose poll its outermost one is, 0 outside of polls, and when that began.
+    /// Written by the thread: the id of its outermost poll, 0 outside of polls, and the reading at which it began.
     outermost: AtomicU64,
     since: AtomicU64,
     /// Written by the thread: its innermost span.
     innermost: AtomicPtr<Callsite>,
-    /// Written by the watchdog: the poll that it has reported, and the span that it named.
+    /// Written by the watchdog: the poll that it has reported, and the span that the report named.
     reported: AtomicU64,
     named: AtomicPtr<Callsite>,
-    /// Written by the thread: the last reported poll whose end it has seen, and when that was.
+    /// Written by the thread: the last reported poll that has ended, and the reading at its end.
     settled: AtomicU64,
     ended: AtomicU64,
-    /// For the thread alone: the last reported poll of which a span has an event.
+    /// Used by the thread only: the last reported poll for which a span has an event.
     noted: AtomicU64,
 }
 
-/// What became of a poll that was reported.
+/// The state of a reported poll.
+#[cfg(any(has_otlp, test))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// The thread is still inside.
+    /// The poll continues.
     Lasts,
-    /// It ended at this reading.
+    /// The poll ended at this reading.
     Ended(u64),
-    /// It ended just when it was reported, so the thread did not see that.
+    /// The poll ended while it was being reported, so the thread has not seen the report.
     Unseen,
 }
 
-/// What the thread does.
+/// Methods for the thread.
 impl Published {
     pub(crate) fn new() -> Self {
         Published {
@@ -53,53 +54,53 @@ impl Published {
         }
     }
 
-    /// Whether the thread is inside of a poll.
+    /// Returns whether the thread is inside a poll.
     #[inline(always)]
     pub(crate) fn is_polling(&self) -> bool {
         self.outermost.load(Relaxed) != 0
     }
 
-    /// The outermost poll begins at this reading; `poll` identifies it and is not 0.
+    /// Begins the outermost poll at this reading; `poll` identifies it and is not 0.
     #[inline(always)]
     pub(crate) fn enter(&self, poll: u64, now: u64) {
-        // Whoever sees the reading sees that the poll before is over, and how it was settled; whoever sees that a poll has begun
-        // sees its reading and the name of the innermost span.
+        // A reader that sees this reading also sees that the previous poll is over and how it was settled. A reader that sees
+        // that a poll has begun also sees its reading and the name of the innermost span.
         self.since.store(now, Release);
         self.outermost.store(poll, Release);
     }
 
-    /// Whether this poll is the outermost one.
+    /// Returns whether this poll is the outermost one.
     #[inline(always)]
     pub(crate) fn is_outermost(&self, poll: u64) -> bool {
         self.outermost.load(Relaxed) == poll
     }
 
-    /// The outermost poll ends. If it was reported, its end is settled before.
+    /// Ends the outermost poll. If it was reported, call `settle` first.
     #[inline(always)]
     pub(crate) fn leave(&self) {
         self.outermost.store(0, Release);
     }
 
-    /// The outermost poll, which was reported, ends now.
+    /// Settles the outermost poll, which was reported and ends now.
     pub(crate) fn settle(&self, now: u64) {
         self.ended.store(now, Relaxed);
         self.settled.store(self.since.load(Relaxed), Release);
     }
 
-    /// Names the innermost span.
+    /// Publishes the innermost span.
     #[inline(always)]
     pub(crate) fn name(&self, innermost: Option<&'static Callsite>) {
         self.innermost.store(innermost.map_or(ptr::null(), ptr::from_ref).cast_mut(), Relaxed);
     }
 
-    /// When the poll that the thread is inside of began, if it was reported.
+    /// Returns the reading at which the current poll began, if it was reported.
     #[inline(always)]
     pub(crate) fn mark(&self) -> Option<u64> {
         let since = self.since.load(Relaxed);
         (self.reported.load(Acquire) == since).then_some(since)
     }
 
-    /// When the poll began, if it was reported with the name of this span and the caller is the first to ask.
+    /// Returns the reading at which the current poll began, if it was reported with this span's name and this is the first call.
     pub(crate) fn take_mark(&self, span: &'static Callsite) -> Option<u64> {
         let since = self.mark().filter(|since| self.is_polling() && self.noted.load(Relaxed) != *since)?;
         if !ptr::eq(self.named.load(Relaxed), span) {
@@ -109,16 +110,17 @@ impl Published {
         Some(since)
     }
 
-    /// The thread ends.
+    /// Clears the state when the thread ends.
     pub(crate) fn clear(&self) {
         self.name(None);
         self.outermost.store(0, Release);
     }
 }
 
-/// What the watchdog does.
+/// Methods for the watchdog.
+#[cfg(any(has_otlp, test))]
 impl Published {
-    /// When the thread's outermost poll began; nothing if it is outside of polls.
+    /// Returns the reading at which the thread's outermost poll began; `None` outside of polls.
     pub(crate) fn since(&self) -> Option<u64> {
         let is_inside = || self.outermost.load(Acquire) != 0;
         let since = is_inside().then(|| self.since.load(Acquire))?;
@@ -126,19 +128,19 @@ impl Published {
         is_inside().then_some(since)
     }
 
-    /// The thread's innermost span at about this moment.
+    /// Returns the thread's innermost span at about this moment.
     pub(crate) fn innermost(&self) -> Option<&'static Callsite> {
         // SAFETY: only `name` stores here, and only addresses of `&'static Callsite`.
         unsafe { self.innermost.load(Relaxed).as_ref() }
     }
 
-    /// Tells the thread that the poll which began at `since` was reported.
+    /// Marks the poll that began at `since` as reported.
     pub(crate) fn report(&self, since: u64, named: Option<&'static Callsite>) {
         self.named.store(named.map_or(ptr::null(), ptr::from_ref).cast_mut(), Relaxed);
         self.reported.store(since, Release);
     }
 
-    /// What became of the last poll that was reported.
+    /// Returns the state of the last reported poll.
     pub(crate) fn fate(&self, since: u64) -> Fate {
         if self.since() == Some(since) {
             return Fate::Lasts;
@@ -150,7 +152,7 @@ impl Published {
     }
 }
 
-/// As the thread does it.
+/// Ends a poll as the thread does.
 #[cfg(test)]
 fn end(published: &Published, now: u64) {
     if published.mark().is_some() {
@@ -165,7 +167,7 @@ mod model {
 
     use super::*;
 
-    /// Two polls of one thread, each ten long, while the watchdog reports what it sees.
+    /// Two polls of one thread, each ten ticks long, while the watchdog reports them.
     #[test]
     fn a_poll_that_is_reported_has_one_end() {
         loom::model(|| {
@@ -223,7 +225,7 @@ mod tests {
         assert_eq!((published.since(), published.fate(10)), (None, Fate::Unseen));
     }
 
-    /// Under miri this finds data races between a thread and the watchdog.
+    /// Miri detects data races between a thread and the watchdog here.
     #[test]
     fn each_reported_poll_is_settled_once_while_the_thread_goes_on() {
         let published = Published::new();

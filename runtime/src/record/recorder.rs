@@ -1,4 +1,4 @@
-//! The process's recorder: the pools behind all threads, the reading side, and the account of what became of each span.
+//! The process's recorder: the pools shared by all threads, the reading side, and the accounting of all spans.
 
 use std::collections::HashSet;
 use std::ptr;
@@ -14,17 +14,17 @@ use crate::record::chunk::{CHUNK_WORDS, Chunks, SMALL_WORDS};
 use crate::record::layout::Record;
 use crate::record::threads::{REASONS, Reason, ThreadCounts, Threads};
 
-/// How much the recorder may hold. The memory is touched only as it is needed.
+/// The capacity of the recorder. Its memory is touched only when it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// Chunks of 16 KiB for finished spans. Each thread that ends spans holds one, so there should be more than threads.
+    /// Chunks of 16 KiB for finished spans. Each thread that ends spans holds one, so there should be more chunks than threads.
     pub(crate) chunks: usize,
-    /// Blocks of 512 bytes for open spans; a span takes one, or more if much is recorded on it.
+    /// Blocks of 512 bytes for open spans; a span uses one, or more if much is recorded on it.
     pub(crate) blocks: usize,
 }
 
 impl Default for Capacity {
-    /// 32 MiB for finished spans, so that 2,048 threads may end some at the same time, and 8 MiB for open ones.
+    /// 32 MiB for finished spans, so that 2,048 threads may end spans at the same time, and 8 MiB for open ones.
     fn default() -> Self {
         if cfg!(miri) { Capacity { chunks: 16, blocks: 256 } } else { Capacity { chunks: 2_048, blocks: 16_384 } }
     }
@@ -35,27 +35,27 @@ pub(crate) struct Recorder {
     pub(crate) chunks: Chunks,
     pub(crate) threads: Threads,
     taken: AtomicU64,
-    /// Ids of spans that were taken while they were open. When such a span ends, it was told of already.
+    /// Ids of spans that were taken while they were open. When such a span ends, it is not exported again.
     unfinished: Mutex<HashSet<u64>>,
-    /// Spans that ended after they were taken so.
+    /// Spans that ended after they had been taken as unfinished.
     ended_again: AtomicU64,
-    /// Spans that began, and that ended, where no thread's counters could be reached.
+    /// Spans that began, and spans that ended, on a thread whose counters were gone.
     lost_started: AtomicU64,
     lost_ended: AtomicU64,
 }
 
-/// How much memory the recorder gets.
+/// The memory of the recorder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Memory {
     Exactly(Capacity),
-    /// What it needs of a memory limit: its reserved minimum, and of the rest what is left.
+    /// A memory limit shared with others: the recorder has its reserved minimum, and uses of the rest what is free.
     Within(usize),
 }
 
-/// The memory limit where nobody named one.
+/// The default memory limit.
 pub(crate) const DEFAULT_MEMORY_LIMIT: usize = if cfg!(miri) { 1 << 19 } else { 64 << 20 };
 
-/// Bytes of a memory limit that open spans have in any case, that ended spans have, and that the recorder leaves to others.
+/// Bytes of a memory limit that are reserved for open spans, for ended spans, and for everything outside the recorder.
 const fn reserved(limit: usize) -> [usize; 3] {
     [limit / 8, limit / 8, limit / 8 * 3]
 }
@@ -70,7 +70,8 @@ impl Memory {
             Memory::Within(limit) => limit.max(LEAST),
         };
         let [open, ended, _] = reserved(limit);
-        // Each kind could need all of it. Where the system gives no such address space, there are fewer places.
+        // Each kind could need all of the shared part. If the system does not provide that much address space, there are fewer
+        // places.
         let mut space = limit;
         while space > LEAST && !memory::is_reservable(3 * space) {
             space /= 2;
@@ -82,7 +83,7 @@ impl Memory {
         ]
     }
 
-    /// The bytes of the limit that are reserved for nobody.
+    /// Returns the bytes of the limit that are not reserved.
     fn shared(self) -> usize {
         match self {
             Memory::Exactly(_) => 0,
@@ -91,10 +92,10 @@ impl Memory {
     }
 }
 
-/// The smallest limit.
+/// The minimum memory limit.
 const LEAST: usize = 1 << 18;
 
-/// Of chunks and of blocks, whatever is asked for.
+/// The maximum number of chunks and of blocks, whatever is configured.
 const MOST: usize = if cfg!(target_pointer_width = "64") { 1 << 19 } else { 1 << 14 };
 
 static RECORDER: AtomicPtr<Recorder> = AtomicPtr::new(ptr::null_mut());
@@ -104,7 +105,7 @@ pub(crate) fn get() -> Option<&'static Recorder> {
     unsafe { RECORDER.load(Acquire).as_ref() }
 }
 
-/// The recorder, made with this memory if there is none yet.
+/// Returns the recorder; creates it with this memory if there is none yet.
 pub(crate) fn install(memory: Memory) -> &'static Recorder {
     if let Some(recorder) = get() {
         return recorder;
@@ -126,7 +127,7 @@ pub(crate) fn install(memory: Memory) -> &'static Recorder {
             new
         }
         Err(other) => {
-            // SAFETY: `new` was made above and nobody else has seen it.
+            // SAFETY: `new` was created above and is not shared with any other thread.
             drop(unsafe { Box::from_raw(new) });
             other
         }
@@ -144,7 +145,7 @@ pub(crate) fn abandon() {
 }
 
 impl Recorder {
-    /// Hands finished records to `take`, each once, for as long as `go_on` says so; whether that was all of them.
+    /// Calls `take` with each finished record once, until `go_on` returns false. Returns whether all records were taken.
     pub(crate) fn drain(&self, go_on: impl Fn() -> bool, mut take: impl FnMut(&Record<'_>)) -> bool {
         self.prepare();
         let mut unfinished = lock(&self.unfinished);
@@ -156,13 +157,13 @@ impl Recorder {
                     self.ended_again.fetch_add(1, Relaxed);
                 }
                 record.release();
-                // One reader at a time: the chunks' lock is held.
+                // A single reader: the chunks' lock is held.
                 self.taken.store(self.taken.load(Relaxed) + 1, Relaxed);
             });
         })
     }
 
-    /// The heads of recorded spans that are open now.
+    /// Returns the heads of the open recorded spans.
     #[cfg(has_otlp)]
     pub(crate) fn open_spans(&self) -> Vec<Head> {
         let mut open = Vec::new();
@@ -174,13 +175,14 @@ impl Recorder {
         open
     }
 
-    /// Takes an open span: it counts as ended from now on. When it really ends, that is not counted again.
+    /// Takes an open span, which counts as ended from then on; its real end is not counted again. Returns false if it was taken
+    /// before.
     #[cfg(has_otlp)]
     pub(crate) fn take_unfinished(&self, span_id: u64) -> bool {
         lock(&self.unfinished).insert(span_id)
     }
 
-    /// Spans that were taken as unfinished and are open.
+    /// Returns the number of spans that were taken as unfinished and are still open.
     fn open_unfinished(&self) -> u64 {
         #[cfg(has_otlp)]
         {
@@ -192,7 +194,7 @@ impl Recorder {
         0
     }
 
-    /// Has memory ready ahead of demand, so that callers do not wait for the kernel to map it.
+    /// Prepares memory ahead of demand, so that callers do not wait for the kernel to map it.
     fn prepare(&self) {
         #[cfg(not(loom))]
         {
@@ -201,17 +203,17 @@ impl Recorder {
         }
     }
 
-    /// Counts a span that ends on a thread which is being torn down.
+    /// Counts a span that ends on a thread during its teardown.
     pub(crate) fn count_lost_end(&self) {
         self.lost_ended.fetch_add(1, Relaxed);
     }
 
-    /// Counts a span that begins there.
+    /// Counts a span that begins on a thread during its teardown.
     pub(crate) fn count_lost_start(&self) {
         self.lost_started.fetch_add(1, Relaxed);
     }
 
-    /// Counts a span that begins there and finds no block: it ends at once.
+    /// Counts a span that begins on a thread during its teardown and finds no block, so it ends at once.
     pub(crate) fn count_lost(&self) {
         self.count_lost_start();
         self.count_lost_end();
@@ -255,14 +257,14 @@ fn lock(unfinished: &Mutex<HashSet<u64>>) -> MutexGuard<'_, HashSet<u64>> {
 }
 
 fn for_each_record(mut run: &[Word], mut visit: impl FnMut(Record<'_>)) {
-    // SAFETY: chunks are written with whole records only, and published record by record.
+    // SAFETY: only whole records are written to chunks, and published record by record.
     while let Some((record, rest)) = unsafe { Record::split(run) } {
         visit(record);
         run = rest;
     }
 }
 
-/// What became of every span of this process. At rest `ended == taken + buffered + dropped.total()`, exactly.
+/// The accounting of all spans of this process. At rest `ended == taken + buffered + dropped.total()` holds exactly.
 ///
 /// ```
 /// use tracecast::{Kind, Span};
@@ -279,22 +281,22 @@ fn for_each_record(mut run: &[Word], mut visit: impl FnMut(Record<'_>)) {
 pub struct Accounting {
     /// Sampled spans that have ended.
     pub ended: u64,
-    /// Sampled spans that have started and not ended, without those that were taken as unfinished.
+    /// Sampled spans that have started and not ended, except those that were taken as unfinished.
     pub open: u64,
     /// Ended spans that the reader has taken.
     pub taken: u64,
-    /// Ended spans that wait for the reader.
+    /// Ended spans that are waiting for the reader.
     pub buffered: u64,
-    /// Ended spans that were not kept.
+    /// Ended spans that were dropped.
     pub dropped: Dropped,
-    /// Spans and contexts that were still entered when the one around them ended: guards that were leaked, and coroutines
-    /// that were suspended inside a span. Nothing is lost; spans that begin in them later have another parent, or none.
+    /// Spans and contexts that were still entered when an outer one ended: leaked guards, and coroutines that were suspended
+    /// inside a span. No span is lost, but spans that begin in them later have another parent, or none.
     pub cut_off: u64,
     /// Spans that ended after they had been taken as unfinished.
     pub(crate) ended_again: u64,
 }
 
-/// Spans that were not kept, by reason.
+/// Dropped spans, by reason.
 ///
 /// ```
 /// use tracecast::testing::{Recording, RecordingConfig};
@@ -307,16 +309,16 @@ pub struct Accounting {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dropped {
-    /// All chunks were full: the reader is slower than the spans come.
+    /// All chunks were full: spans end faster than the reader takes them.
     pub span_buffer_full: u64,
     /// Too many spans were open at once.
     pub too_many_open_spans: u64,
-    /// The span ended while its thread was being torn down.
+    /// The span ended during its thread's teardown.
     pub thread_exit: u64,
 }
 
 impl Dropped {
-    /// Those that were counted since.
+    /// Returns the counts since `before`.
     #[cfg(has_otlp)]
     pub(crate) fn since(&self, before: &Dropped) -> Dropped {
         Dropped {
@@ -326,7 +328,7 @@ impl Dropped {
         }
     }
 
-    /// All of them.
+    /// Returns the sum of all reasons.
     pub fn total(&self) -> u64 {
         self.span_buffer_full + self.too_many_open_spans + self.thread_exit
     }

@@ -1,4 +1,4 @@
-//! Which traces are recorded. Decided once, at the root; children do as their parent.
+//! Sampling: decides at the root of a trace whether the trace is recorded; children follow their parent.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 use crate::declare::callsite::Kind;
 use crate::record::ids::TraceId;
 
-/// Decides for each root.
+/// The sampler, which decides for each root.
 ///
 /// ```
 /// use tracecast::{Kind, Sampler, Span};
@@ -21,18 +21,18 @@ use crate::record::ids::TraceId;
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Sampler {
-    /// Every root.
+    /// Records every root.
     #[default]
     AlwaysOn,
-    /// No root; sampled remote parents are still followed.
+    /// Records no root; traces that a remote parent sampled are still recorded.
     AlwaysOff,
-    /// This share of the roots, by trace id, as the OpenTelemetry SDK decides it.
+    /// Records this share of the roots, by trace id, as the OpenTelemetry SDK does.
     Ratio(f64),
-    /// Whatever the function says.
+    /// Records the roots for which the function returns true.
     Custom(CustomSampler),
 }
 
-/// Decides for a root. One that panics has decided against it.
+/// A custom sampler. If it panics for a root, the root is not recorded.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -43,7 +43,7 @@ pub enum Sampler {
 /// ```
 pub type CustomSampler = Arc<dyn Fn(&Root<'_>) -> bool + Send + Sync>;
 
-/// A root that asks to be recorded.
+/// A root for which a sampling decision is needed.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -62,7 +62,7 @@ pub type CustomSampler = Arc<dyn Fn(&Root<'_>) -> bool + Send + Sync>;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Root<'a> {
-    /// The trace it begins.
+    /// The id of the new trace.
     pub trace_id: TraceId,
     /// The span's name.
     pub name: &'a str,
@@ -82,7 +82,7 @@ impl std::fmt::Debug for Sampler {
 }
 
 impl Sampler {
-    /// Whether it records a root.
+    /// Returns whether a root is recorded.
     pub(crate) fn samples(&self, trace_id: u128, name: &str, kind: Kind) -> bool {
         match self {
             Sampler::AlwaysOn => true,
@@ -97,7 +97,7 @@ thread_local! {
     static ASKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Above every threshold of a ratio: ask the custom sampler.
+/// A threshold above those of all ratios: a custom sampler decides.
 const CUSTOM: u64 = u64::MAX;
 const ALL: u64 = 1 << 63;
 
@@ -119,7 +119,7 @@ pub(crate) fn set(sampler: &Sampler) {
     let replaced = std::mem::replace(&mut *asked, custom);
     THRESHOLD.store(threshold, Relaxed);
     drop(asked);
-    // It may hold the user's values, whose destructors are the user's code.
+    // It may hold user values, whose destructors are user code.
     drop(replaced);
 }
 
@@ -138,10 +138,10 @@ fn ask_current(root: &Root<'_>) -> bool {
     custom.is_none_or(|custom| ask(&custom, root))
 }
 
-/// A sampler that panics has not asked for the span.
+/// If the sampler panics, the root is not recorded.
 #[cold]
 fn ask(custom: &CustomSampler, root: &Root<'_>) -> bool {
-    // A span that the sampler itself makes is not worth another question.
+    // Roots that the sampler itself opens are not recorded.
     if ASKING.replace(true) {
         return false;
     }
@@ -154,7 +154,7 @@ fn threshold(ratio: f64) -> u64 {
     if ratio >= 1.0 {
         return ALL;
     }
-    // NaN and negative ratios become 0 by the cast.
+    // The cast turns NaN and negative ratios into 0.
     (ratio * ALL as f64) as u64
 }
 

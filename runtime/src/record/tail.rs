@@ -1,6 +1,6 @@
-//! The items of an open span as one run of words, though they may lie in several blocks.
+//! Accesses the items of an open span as one sequence of words, even if they are in several blocks.
 //!
-//! A block is filled to its last word before the next one is begun, so word `n` lies in block `n / TAIL_WORDS`.
+//! A block is filled to its last word before the next one is begun, so word `n` is in block `n / TAIL_WORDS`.
 
 use crate::base::word::{Word, words_for};
 use crate::record::block::{Block, BlockRef, CHAINED, TAIL_WORDS, count};
@@ -8,12 +8,12 @@ use crate::record::item;
 use crate::record::local::MAX_ITEM_WORDS;
 use crate::record::recorder;
 
-/// How many words there are.
+/// Returns the number of words.
 pub(crate) fn len(block: BlockRef) -> usize {
     usize::from(block.counts.used.get()) + usize::from(block.counts.chained.get())
 }
 
-/// Appends an item to the block, or to those chained to it. If not all of it fits, nothing is written.
+/// Appends an item to the block or its chained blocks. If not all of it fits, nothing is written.
 pub(crate) fn append(block: BlockRef, head: &[Word], bytes: &[u8]) -> bool {
     let words = head.len() + words_for(bytes.len());
     if len(block) + words > MAX_ITEM_WORDS || !make_room(block, words) {
@@ -47,7 +47,7 @@ fn append_words(block: BlockRef, words: impl Iterator<Item = Word>) {
     }
 }
 
-/// Bytes as words, the last one filled up with zeros.
+/// Returns the bytes as words, the last one padded with zeros.
 pub(crate) fn padded(bytes: &[u8]) -> impl Iterator<Item = Word> {
     bytes.chunks(8).map(|chunk| {
         let mut word = [0; 8];
@@ -65,7 +65,7 @@ fn make_room(block: BlockRef, words: usize) -> bool {
         room += TAIL_WORDS;
     }
     while room < len(block) + words {
-        // From the pool and not from the thread's own, and back there: a span may end on another thread.
+        // Taken from the pool, and returned to it, not from the thread's own blocks: the span may end on another thread.
         let Some(next) = recorder::get().and_then(|recorder| recorder.blocks.acquire()) else { return false };
         last.chain.set(Some(next));
         block.raise(CHAINED);
@@ -75,7 +75,7 @@ fn make_room(block: BlockRef, words: usize) -> bool {
     true
 }
 
-/// The block in which word `at` lies, and where. There is one: the caller stays within `len`, or has made room.
+/// Returns the block that contains word `at`, and the index in it. It exists: the caller stays within `len` or has made room.
 fn locate(block: BlockRef, at: usize) -> (&'static Block, usize) {
     let mut part = block;
     for _ in 0..at / TAIL_WORDS {
@@ -95,15 +95,15 @@ fn word(block: BlockRef, at: usize) -> Word {
     part.word(at)
 }
 
-/// The tag and the address in the first word of the item at `at`.
+/// Returns the tag and the address in the first word of the item at `at`.
 pub(crate) fn first(block: BlockRef, at: usize) -> (usize, *const ()) {
     // SAFETY: the first word of an item is a pointer.
     let first = unsafe { word(block, at).as_ptr() };
     (item::tag(first), first)
 }
 
-/// A word that is a number.
+/// Returns a word that is a number.
 pub(crate) fn bits(block: BlockRef, at: usize) -> u64 {
-    // SAFETY: the callers ask for the counts of an item, which are numbers.
+    // SAFETY: the callers pass the positions of counts, which are numbers.
     unsafe { word(block, at).as_bits() }
 }

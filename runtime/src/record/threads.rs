@@ -1,32 +1,32 @@
-//! Each thread's counters, and what it publishes. The thread writes its own without contention, anybody may read them.
+//! Each thread's counters and published state. A thread writes its own without contention; any thread may read them.
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 use crate::record::published::Published;
 
-/// Why a span that should have been recorded was not.
+/// The reason why a sampled span was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Reason {
-    /// No chunk was free: the reader is too slow for the rate.
+    /// No chunk was free: spans end faster than the reader takes them.
     SpanBufferFull,
     /// No block was free: too many spans are open.
     TooManyOpenSpans,
-    /// The thread's own storage was gone already.
+    /// The thread's storage was already gone.
     ThreadExit,
 }
 
 pub(crate) const REASONS: usize = 3;
 
-/// Counters of the threads that have used it, one at a time. They only grow, so a later thread goes on counting.
+/// The counters of a thread, reused after its end: they only grow, and the next thread continues them.
 pub(crate) struct ThreadCounts {
     claimed: AtomicBool,
     next: AtomicPtr<ThreadCounts>,
     pub(crate) started: AtomicU64,
     pub(crate) ended: AtomicU64,
     pub(crate) dropped: [AtomicU64; REASONS],
-    /// Spans and contexts that were entered when the one around them ended.
+    /// Spans and contexts that were still entered when an outer one ended.
     pub(crate) cut_off: AtomicU64,
     pub(crate) published: Published,
 }
@@ -44,20 +44,20 @@ impl ThreadCounts {
         }
     }
 
-    /// Gives all of it to the next thread that asks.
+    /// Makes the counters available to the next thread.
     pub(crate) fn release(&self) {
         self.published.clear();
         self.claimed.store(false, Release);
     }
 }
 
-/// Adds one to a counter that only the calling thread writes: no locked instruction.
+/// Increments a counter that only the calling thread writes, without a locked instruction.
 #[inline(always)]
 pub(crate) fn bump(counter: &AtomicU64) {
     counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
-/// The counters live as long as the process: there are never more than threads that run at the same time.
+/// The list of all counters. They are never freed; there are at most as many as threads that ran at the same time.
 pub(crate) struct Threads {
     head: AtomicPtr<ThreadCounts>,
 }
@@ -67,7 +67,7 @@ impl Threads {
         Threads { head: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Counters for the calling thread alone, until it releases them.
+    /// Returns counters for the calling thread alone, until it releases them.
     pub(crate) fn claim(&self) -> &'static ThreadCounts {
         let unclaimed = |counts: &&ThreadCounts| counts.claimed.compare_exchange(false, true, Acquire, Relaxed).is_ok();
         self.iter().find(unclaimed).unwrap_or_else(|| self.add())

@@ -1,6 +1,6 @@
-//! The watchdog's look at all threads: which of them stay inside of one poll.
+//! The watchdog's scan of all threads for polls that last too long.
 //!
-//! It reads what threads publish, and no block.
+//! It reads the threads' published state, and no block.
 
 use std::ptr;
 
@@ -10,38 +10,38 @@ use crate::record::published::Fate;
 use crate::record::recorder;
 use crate::record::threads::ThreadCounts;
 
-/// Looks for polls that last.
+/// Detects polls that last too long.
 pub(crate) struct Watch {
     threshold: f64,
-    /// When it looked last.
+    /// The clock reading of the last scan.
     last: Option<u64>,
     reported: Vec<Reported>,
 }
 
-/// A poll that was reported and has not ended yet.
+/// A reported poll that has not ended yet.
 struct Reported {
     thread: &'static ThreadCounts,
     since: u64,
-    /// When it was reported.
+    /// The clock reading at its report.
     at: u64,
 }
 
-/// What a look found.
+/// A finding of a scan.
 pub(crate) enum Seen {
-    /// A poll has lasted for so many seconds, inside of this span.
+    /// A poll has lasted for this many seconds, inside this span.
     Stalls(Option<&'static Callsite>, f64),
-    /// One that was reported ended after so many seconds.
+    /// A reported poll ended after this many seconds.
     Ended(f64),
 }
 
 impl Watch {
-    /// `threshold` is in seconds.
+    /// Creates the scanner; `threshold` is in seconds.
     pub(crate) fn new(threshold: f64) -> Self {
         Watch { threshold, last: None, reported: Vec::new() }
     }
 
-    /// Looks at all threads. It has to be called several times per threshold: after a longer pause the process may have been
-    /// stopped or starved, so that polls look longer than they were, and then none is reported.
+    /// Scans all threads. Call it several times per threshold: after a longer pause the process may have been stopped or starved,
+    /// so polls look longer than they were, and none is reported.
     pub(crate) fn look(&mut self, mut visit: impl FnMut(Seen)) {
         let now = clock::now();
         let is_late = self.last.replace(now).is_none_or(|last| clock::seconds(last, now) > self.threshold);
@@ -60,7 +60,7 @@ impl Watch {
             let (innermost, at) = (thread.published.innermost(), clock::now());
             let seconds = clock::seconds(since, at);
             let is_known = || self.reported.iter().any(|known| ptr::eq(known.thread, thread));
-            // Asked again, so that it lasted until the clock was read.
+            // Checked again, so that the poll is known to have lasted until the clock was read.
             if seconds >= self.threshold && !is_known() && thread.published.since() == Some(since) {
                 thread.published.report(since, innermost);
                 self.reported.push(Reported { thread, since, at });

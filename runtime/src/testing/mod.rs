@@ -52,12 +52,12 @@ use crate::declare::amount::Measurement;
 use crate::declare::switch;
 use crate::meter::snapshot;
 use crate::record::clock::{self, Converter};
-use crate::record::ext::{Ext, Sink};
+use crate::record::propagated::{Propagated, Sink};
 use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
 use crate::trace::context::Context;
 use crate::trace::fork;
 use crate::trace::future::FutureInSpan;
-use crate::trace::{arrivals, stray, tree};
+use crate::trace::{arrivals, outside_capture, tree};
 
 /// Runs `f` and returns its value with the finished spans that were created in its context, their metrics, and the log
 /// events if `record_logs` was called.
@@ -174,11 +174,11 @@ impl Capture {
             #[cfg(has_logs)]
             logs: Mutex::default(),
         });
-        Capture { collected, outside_capture: stray::count() }
+        Capture { collected, outside_capture: outside_capture::count() }
     }
 
     fn context(&self) -> Context {
-        Context::from_ext(Ext { sink: Some(self.collected.clone()), ..Ext::default() })
+        Context::from_propagated(Propagated { sink: Some(self.collected.clone()), ..Propagated::default() })
     }
 
     /// Whether a server still works for the captured code, within the limit of time.
@@ -199,7 +199,7 @@ impl Capture {
             metrics,
             #[cfg(has_logs)]
             logs: std::mem::take(&mut *self.collected.logs.lock().unwrap_or_else(PoisonError::into_inner)),
-            outside_capture: stray::since(self.outside_capture),
+            outside_capture: outside_capture::since(self.outside_capture),
         }
     }
 }

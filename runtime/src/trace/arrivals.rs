@@ -1,23 +1,23 @@
-//! Contexts of a capture that leave in headers and come back in this process: what a server does for a captured client belongs to
-//! the capture of that client.
+//! Connects a captured client to a server in the same process: if a context of a capture is sent in headers and received in this
+//! process, the server's spans join that capture.
 //!
-//! Only tests get here: nothing else has a context with a sink.
+//! Only tests use this module: only their contexts have a sink.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::declare::amount::Measurement;
 use crate::record::clock::Converter;
-use crate::record::ext::Sink;
 use crate::record::finished::FinishedSpan;
+use crate::record::propagated::Sink;
 
-/// The traces of captures that left in headers.
+/// The traces that captures have sent in headers.
 static SENT: Mutex<Vec<Sent>> = Mutex::new(Vec::new());
 
 pub(crate) struct Sent {
     trace_id: u128,
     sink: Weak<dyn Sink>,
-    /// How many contexts that arrived are still in use.
+    /// The number of received contexts that are still in use.
     open: Arc<AtomicUsize>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Vec<Sent>> {
     SENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes that a context of this trace leaves, of a capture with this sink.
+/// Records that a context of this trace, from a capture with this sink, is sent in headers.
 pub(crate) fn sent(trace_id: u128, sink: &Arc<dyn Sink>) {
     let mut all = lock();
     all.retain(|sent| sent.sink.strong_count() > 0);
@@ -34,7 +34,7 @@ pub(crate) fn sent(trace_id: u128, sink: &Arc<dyn Sink>) {
     }
 }
 
-/// The sink for what belongs to this trace, if it left a capture that goes on.
+/// Returns the sink for a received trace, if a capture that is still running sent it.
 pub(crate) fn sink_of(trace_id: u128) -> Option<Arc<dyn Sink>> {
     let all = lock();
     let sent = all.iter().find(|sent| sent.trace_id == trace_id)?;
@@ -43,13 +43,13 @@ pub(crate) fn sink_of(trace_id: u128) -> Option<Arc<dyn Sink>> {
     Some(Arc::new(Arrived { sink, open: sent.open.clone() }))
 }
 
-/// Whether something that arrived is still in use, of the capture with this sink.
+/// Returns whether a received context of the capture with this sink is still in use.
 pub(crate) fn is_open(sink: &Arc<dyn Sink>) -> bool {
     let ours = Arc::downgrade(sink);
     lock().iter().any(|sent| sent.sink.ptr_eq(&ours) && sent.open.load(Relaxed) > 0)
 }
 
-/// The sink of a capture, as long as somebody uses what arrived.
+/// The sink of a capture, held by a received context. It counts as in use until dropped.
 struct Arrived {
     sink: Arc<dyn Sink>,
     open: Arc<AtomicUsize>,

@@ -13,7 +13,7 @@ use crate::trace::context::Context;
 use crate::trace::open;
 use crate::trace::span::{self, IntoLinks, IntoParent, Span};
 
-/// Different names per kind; a span with one more is called `other`.
+/// The maximum number of different names per kind; further spans are named `other`.
 const NAMES: usize = 1024;
 
 static CALLSITES: [Table<Callsite>; 5] = [const { Table::new(NAMES) }; 5];
@@ -26,7 +26,7 @@ static OTHERS: [Callsite; 5] = [
 ];
 
 impl Span {
-    /// Whether spans are recorded at all: worth asking before a name is looked up that costs something. A load.
+    /// Returns whether any spans are recorded, with one atomic load. Check it before an expensive lookup of a name.
     ///
     /// ```
     /// use tracecast::Span;
@@ -40,8 +40,8 @@ impl Span {
         switch::is_on()
     }
 
-    /// Starts to describe a span. The name is not checked; at most 1,024 different ones are kept, so it must not hold
-    /// an id.
+    /// Creates a builder for a span. The name is not checked; at most 1,024 different names are kept, so it must not contain an
+    /// id.
     ///
     /// ```
     /// use tracecast::{Kind, Span};
@@ -50,12 +50,12 @@ impl Span {
     /// captured.assert_tree("Store/Get [server]");
     /// ```
     pub fn builder(name: &str, kind: Kind) -> SpanBuilder {
-        // Off costs no lookup.
+        // When recording is off, the name is not looked up.
         SpanBuilder::of(switch::is_on().then(|| callsite(name, kind)))
     }
 }
 
-/// A name that was looked up once, for those who make many spans of it.
+/// A span name that is looked up once, for code that creates many spans with it.
 ///
 /// ```
 /// use tracecast::{__layers::SpanName, Kind};
@@ -69,18 +69,18 @@ impl Span {
 pub struct SpanName(&'static Callsite);
 
 impl SpanName {
-    /// Keeps a name, as [`Span::builder`] does.
+    /// Interns a name, as [`Span::builder`] does.
     pub fn new(name: &str, kind: Kind) -> Self {
         SpanName(callsite(name, kind))
     }
 
-    /// Starts to describe a span of this name.
+    /// Creates a builder for a span of this name.
     #[inline]
     pub fn builder(self) -> SpanBuilder {
         SpanBuilder::of(switch::is_on().then_some(self.0))
     }
 
-    /// Starts a span of this name: what [`builder`](SpanName::builder) does if it is told of nothing but a parent.
+    /// Starts a span of this name, as [`builder`](SpanName::builder) does if only a parent is set.
     ///
     /// ```
     /// use tracecast::{__layers::SpanName, Context, Kind, SpanId, TraceId};
@@ -102,7 +102,7 @@ impl SpanName {
     }
 }
 
-/// Describes a span that is to be started.
+/// Describes a span before it is started.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -131,7 +131,7 @@ impl SpanBuilder {
         SpanBuilder { callsite, parent: None, start: None, links: Vec::new(), sampler: None }
     }
 
-    /// The parent, instead of the current span. Without a valid context the span is a root.
+    /// Sets the parent, instead of the current span. With an invalid context the span is a root.
     ///
     /// ```
     /// use tracecast::{Kind, Span};
@@ -150,7 +150,7 @@ impl SpanBuilder {
         self
     }
 
-    /// No parent, whatever is current: the span begins a trace, with no baggage.
+    /// Makes the span a root, without baggage, even if a span is current.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -167,8 +167,8 @@ impl SpanBuilder {
         self.with_parent(Context::default())
     }
 
-    /// Who decides whether it is recorded if it is a root, instead of the process's sampler. Below a parent, the parent has
-    /// decided.
+    /// Sets the sampler to use if the span is a root, instead of the process's sampler. A span with a parent follows the parent's
+    /// decision.
     ///
     /// ```
     /// use tracecast::{Kind, Sampler, Span};
@@ -184,7 +184,7 @@ impl SpanBuilder {
         self
     }
 
-    /// When it started. Its end is then given by [`Span::end_at`], or is when it is dropped.
+    /// Sets the start time. The end time is then given by [`Span::end_at`], or it is when the span is dropped.
     pub fn with_start(mut self, start: SystemTime) -> Self {
         self.start = Some(start);
         self
@@ -206,7 +206,7 @@ impl SpanBuilder {
         self
     }
 
-    /// Starts the span, now unless a start was given.
+    /// Starts the span, now unless a start time was set.
     pub fn start(self) -> Span {
         let Some(callsite) = self.callsite else {
             return self.parent.map_or_else(Span::none, |parent| Span::non_recording(&parent, Kind::Internal));
@@ -233,7 +233,7 @@ impl SpanBuilder {
     }
 }
 
-/// A span in this block, whose clock runs from now on.
+/// Creates the span of this block and starts its clock.
 fn started(block: BlockRef, callsite: &'static Callsite) -> Span {
     if block.has(RECORDING) {
         local::with(|local| span::start_clock(local, block, callsite));

@@ -1,4 +1,4 @@
-//! Contexts: which span is the parent, as a value that can be cloned, sent and kept.
+//! Contexts: the parent of new spans, as a value that can be cloned, sent and stored.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,16 +11,16 @@ use crate::declare::value::IntoValue;
 #[cfg(has_logs)]
 use crate::declare::{key::KeyMeta, value::OwnedValue};
 use crate::formats::{Baggage, TraceState};
-use crate::record::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, REMOTE, SAMPLED, WATCHED};
+use crate::record::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_PROPAGATED, NOT_RANDOM, REMOTE, SAMPLED, WATCHED};
 use crate::record::bridge::{self, Place};
-use crate::record::ext::Ext;
 use crate::record::ids::{SpanId, TraceId};
 use crate::record::layout;
 use crate::record::local::{self, Local};
+use crate::record::propagated::Propagated;
 use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
 use crate::trace::{arrivals, recording};
 
-/// A place in a trace: what new spans take as their parent. Cheap to clone, and it may outlive the span.
+/// A position in a trace, which new spans take as their parent. It is cheap to clone and may outlive its span.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -46,11 +46,11 @@ pub struct Context {
     trace_id: u128,
     span_id: u64,
     flags: u32,
-    ext: Option<Arc<Ext>>,
+    propagated: Option<Arc<Propagated>>,
 }
 
 impl Context {
-    /// The context of the innermost span on this thread; an invalid one if there is none.
+    /// Returns the context of the innermost span on this thread; an invalid one if there is none.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -65,7 +65,7 @@ impl Context {
         })
     }
 
-    /// The context of a span of another process.
+    /// Creates the context of a span of another process.
     ///
     /// ```
     /// use tracecast::{Context, SpanId, TraceId};
@@ -79,35 +79,35 @@ impl Context {
             return Context::default();
         }
         let flags = REMOTE | NOT_RANDOM | if sampled { SAMPLED } else { 0 };
-        Context { trace_id: trace_id.0, span_id: span_id.0, flags, ext: None }
+        Context { trace_id: trace_id.0, span_id: span_id.0, flags, propagated: None }
     }
 
-    /// Whether it names a span.
+    /// Returns whether it names a span.
     pub fn is_valid(&self) -> bool {
         self.trace_id != 0 && self.span_id != 0
     }
 
-    /// Whether spans below it are recorded.
+    /// Returns whether spans below it are recorded.
     pub fn is_sampled(&self) -> bool {
         self.flags & SAMPLED != 0
     }
 
-    /// Whether the span is in another process.
+    /// Returns whether its span is in another process.
     pub fn is_remote(&self) -> bool {
         self.flags & REMOTE != 0
     }
 
-    /// The trace.
+    /// Returns the trace id.
     pub fn trace_id(&self) -> TraceId {
         TraceId(self.trace_id)
     }
 
-    /// The span.
+    /// Returns the span id.
     pub fn span_id(&self) -> SpanId {
         SpanId(self.span_id)
     }
 
-    /// `tracestate` as it came from another process, or nothing. It goes on with every request below.
+    /// Returns the `tracestate` received from another process, or an empty text. It is sent with all requests below this context.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -117,10 +117,10 @@ impl Context {
     /// assert_eq!(carrier.extract().trace_state(), "vendor=1");
     /// ```
     pub fn trace_state(&self) -> &str {
-        self.ext.as_deref().map_or("", |ext| ext.state.as_str())
+        self.propagated.as_deref().map_or("", |propagated| propagated.state.as_str())
     }
 
-    /// The value of this key in the baggage: what the request carries along, from wherever it began.
+    /// Returns the value of this key in the baggage, the keys and values that travel with a request from service to service.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -130,10 +130,10 @@ impl Context {
     /// assert_eq!(carrier.extract().baggage("tenant").as_deref(), Some("gold"));
     /// ```
     pub fn baggage(&self, key: &str) -> Option<Cow<'_, str>> {
-        self.ext.as_deref()?.baggage.get(key)
+        self.propagated.as_deref()?.baggage.get(key)
     }
 
-    /// All keys of the baggage, with their values.
+    /// Returns all keys of the baggage with their values.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -146,12 +146,12 @@ impl Context {
     /// # Ok::<(), tracecast::BaggageError>(())
     /// ```
     pub fn baggage_entries(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
-        let baggage = self.ext.as_deref().map(|ext| &ext.baggage);
+        let baggage = self.propagated.as_deref().map(|propagated| &propagated.baggage);
         baggage.into_iter().flat_map(Baggage::iter).map(|member| (member.key, member.value()))
     }
 
-    /// The same with this in its baggage, in place of an earlier value of the key. It goes on with every request below,
-    /// to whomever that is sent: it is no place for secrets.
+    /// Returns this context with the key in its baggage; an earlier value is replaced. Baggage is sent with all requests below
+    /// this context, to third parties too: never put secrets in it.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -163,15 +163,15 @@ impl Context {
     /// ```
     ///
     /// # Errors
-    /// If the key is no token of HTTP, or there is no room: baggage has up to 64 keys and 8,192 bytes.
+    /// Fails if the key is not a valid HTTP token, or if the baggage is full: at most 64 keys and 8,192 bytes.
     pub fn with_baggage(&self, key: &str, value: &str) -> Result<Self, BaggageError> {
-        let mut ext = self.ext.as_deref().cloned().unwrap_or_default();
-        let baggage = ext.baggage.with(key, value);
-        ext.baggage = baggage.ok_or_else(|| BaggageError { key: key.chars().take(SHOWN_KEY).collect() })?;
-        Ok(Context { ext: Some(Arc::new(ext)), ..self.marked_empty() })
+        let mut propagated = self.propagated.as_deref().cloned().unwrap_or_default();
+        let baggage = propagated.baggage.with(key, value);
+        propagated.baggage = baggage.ok_or_else(|| BaggageError { key: key.chars().take(SHOWN_KEY).collect() })?;
+        Ok(Context { propagated: Some(Arc::new(propagated)), ..self.marked_empty() })
     }
 
-    /// The same without its baggage: for requests to those whom it is none of their business.
+    /// Returns this context without its baggage, for requests to third parties.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -182,16 +182,16 @@ impl Context {
     /// # Ok::<(), tracecast::BaggageError>(())
     /// ```
     pub fn without_baggage(&self) -> Self {
-        match self.ext.as_deref() {
-            Some(ext) if !ext.baggage.is_empty() => {
-                let ext = Ext { baggage: Baggage::default(), ..ext.clone() };
-                Context { ext: Some(Arc::new(ext)), ..self.clone() }
+        match self.propagated.as_deref() {
+            Some(propagated) if !propagated.baggage.is_empty() => {
+                let propagated = Propagated { baggage: Baggage::default(), ..propagated.clone() };
+                Context { propagated: Some(Arc::new(propagated)), ..self.clone() }
             }
             _ => self.clone(),
         }
     }
 
-    /// The same with a key that all spans below it have as an attribute, in place of an earlier value.
+    /// Returns this context with an inherited key: all spans below it have the attribute. An earlier value is replaced.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -206,12 +206,13 @@ impl Context {
     #[must_use]
     pub fn with_shared<K: Key>(&self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) -> Self {
         let Some(value) = value.with_value(|value| layout::owned(K::META, value)) else { return self.clone() };
-        let ext = self.ext.clone().unwrap_or_default().sharing(K::META, value);
-        Context { ext: Some(Arc::new(ext)), ..self.marked_empty() }
+        let propagated = self.propagated.clone().unwrap_or_default().sharing(K::META, value);
+        Context { propagated: Some(Arc::new(propagated)), ..self.marked_empty() }
     }
 
-    /// The same, and the key of its baggage with the name of this one is an attribute of all spans below it, as the servers of
-    /// `tracecast-tower` have it with `with_shared_baggage`. Without it in the baggage nothing changes.
+    /// Returns this context with the value that its baggage has for this key's name as an inherited key: all spans below it have
+    /// the attribute, as below the servers of `tracecast-tower` with `with_shared_baggage`. Changes nothing if the baggage does
+    /// not contain the name.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -252,7 +253,7 @@ impl Context {
         f()
     }
 
-    /// A function that runs `f` in this context, wherever it is called: for thread pools and channels.
+    /// Returns a function that runs `f` in this context, on whichever thread it is called. For thread pools and channels.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -267,7 +268,7 @@ impl Context {
         move || self.run(f)
     }
 
-    /// Makes this context the current one until the guard is dropped, also in a process that records nothing.
+    /// Makes this context current until the guard is dropped, also in a process that records nothing.
     ///
     /// ```standalone_crate
     /// use tracecast::prelude::*;
@@ -283,50 +284,53 @@ impl Context {
         Attached { block: local::with(|local| enter(local, self, Kind::Internal)), leave: Local::pop_to }
     }
 
-    /// Sets up the memory in which contexts are current, in a process that records nothing or does not yet. An empty context
-    /// needs none.
+    /// Allocates the memory for current contexts in a process that is not recording. An empty context needs none.
     #[inline]
     pub(crate) fn prepare(&self) {
-        if recorder::get().is_none() && (self.is_valid() || self.ext.is_some()) {
+        if recorder::get().is_none() && (self.is_valid() || self.propagated.is_some()) {
             recording::prepare(Memory::Within(DEFAULT_MEMORY_LIMIT));
         }
     }
 
-    /// With what came beside the ids. Without ids, and with baggage, it begins a trace that has this baggage.
+    /// Adds state and baggage to the ids. If there is baggage and no valid ids, a span below it begins a trace that has this
+    /// baggage.
     #[inline]
     pub(crate) fn carrying(self, state: TraceState, baggage: Baggage) -> Self {
         if state.is_empty() && baggage.is_empty() {
             return self;
         }
-        Context { ext: Some(Arc::new(Ext { state, baggage, ..Ext::default() })), ..self.marked_empty() }
+        Context {
+            propagated: Some(Arc::new(Propagated { state, baggage, ..Propagated::default() })),
+            ..self.marked_empty()
+        }
     }
 
-    /// Whether the trace's id is known to be random.
+    /// Returns whether the trace id is known to be random.
     pub(crate) fn is_random(&self) -> bool {
         self.flags & NOT_RANDOM == 0
     }
 
-    /// Says that the trace's id is known to be random.
+    /// Marks the trace id as random.
     pub(crate) fn random(mut self) -> Self {
         self.flags &= !NOT_RANDOM;
         self
     }
 
-    /// Whether a span below it inherits nothing but ids and flags: it is sampled, and has no baggage, state or capture.
+    /// Returns whether a span below it inherits ids and flags only: it is sampled and has no baggage, state or capture.
     #[inline]
     pub(crate) fn is_plainly_sampled(&self) -> bool {
-        self.flags & (SAMPLED | CAPTURED | EMPTY) == SAMPLED && self.ext.is_none() && self.is_valid()
+        self.flags & (SAMPLED | CAPTURED | EMPTY) == SAMPLED && self.propagated.is_none() && self.is_valid()
     }
 
-    /// The flags that a span below it inherits.
+    /// Returns the flags that a span below it inherits.
     #[inline]
     pub(crate) fn inherited_flags(&self) -> u32 {
         self.flags & (REMOTE | NOT_RANDOM)
     }
 
-    /// The baggage as it is written.
+    /// Returns the baggage in the format of its header.
     pub(crate) fn baggage_text(&self) -> &str {
-        self.ext.as_deref().map_or("", |ext| ext.baggage.as_str())
+        self.propagated.as_deref().map_or("", |propagated| propagated.baggage.as_str())
     }
 
     fn marked_empty(&self) -> Self {
@@ -334,36 +338,37 @@ impl Context {
         Context { flags: self.flags | empty, ..self.clone() }
     }
 
-    /// The context of a span that another API made.
-    pub(crate) fn foreign(Place { trace_id, span_id, sampled, is_random, is_remote }: Place) -> Self {
+    /// Creates the context of a span that another API created.
+    pub(crate) fn external(Place { trace_id, span_id, sampled, is_random, is_remote }: Place) -> Self {
         if trace_id == 0 || span_id == 0 {
             return Context::default();
         }
         let random = if is_random { 0 } else { NOT_RANDOM };
         let flags = if is_remote { REMOTE } else { 0 } | if sampled { SAMPLED } else { 0 } | random;
-        Context { trace_id, span_id, flags, ext: None }
+        Context { trace_id, span_id, flags, propagated: None }
     }
 
-    /// The same below `around`: what that shares with its trace goes on, and so does the capture it belongs to.
+    /// Adds the inherited keys, state and baggage of `around` if it has the same trace or is captured; the context then belongs
+    /// to the same capture.
     pub(crate) fn within(mut self, around: BlockRef) -> Self {
         let [upper, lower] = around.trace_id.get();
         let same_trace = self.trace_id == (u128::from(upper) << 64 | u128::from(lower));
-        if around.has(HAS_EXT) && (same_trace || around.has(CAPTURED)) {
+        if around.has(HAS_PROPAGATED) && (same_trace || around.has(CAPTURED)) {
             self.flags |= around.flags.get() & CAPTURED;
-            self.ext = ext_of(around);
+            self.propagated = propagated_of(around);
         }
         self
     }
 
-    /// As `attach`, for a span of another API that is of this kind. That API leaves spans in any order: contexts that were
-    /// attached later stay.
+    /// As `attach`, for a span of another API of this kind. That API leaves spans in any order, so contexts that were attached
+    /// later stay attached.
     #[cfg(has_otlp)]
     #[cfg(has_tracing)]
     pub(crate) fn attach_as(&self, kind: Kind) -> Attached {
         Attached { block: local::with(|local| enter(local, self, kind)), leave: Local::remove }
     }
 
-    /// The same without what only we know of.
+    /// Returns its ids and flags, without inherited keys, state and baggage.
     pub(crate) fn place(&self) -> Place {
         let (sampled, is_random, is_remote) = (self.is_sampled(), self.is_random(), self.is_remote());
         Place { trace_id: self.trace_id, span_id: self.span_id, sampled, is_random, is_remote }
@@ -376,28 +381,30 @@ impl Context {
             trace_id: (u128::from(upper) << 64) | u128::from(lower),
             span_id: block.span_id.get(),
             flags: block.flags.get() & CARRIED,
-            ext: ext_of(block),
+            propagated: propagated_of(block),
         }
     }
 
-    pub(crate) fn from_ext(ext: Ext) -> Self {
-        Context { trace_id: 0, span_id: 0, flags: EMPTY | CAPTURED, ext: Some(Arc::new(ext)) }
+    pub(crate) fn from_propagated(propagated: Propagated) -> Self {
+        Context { trace_id: 0, span_id: 0, flags: EMPTY | CAPTURED, propagated: Some(Arc::new(propagated)) }
     }
 
-    /// The keys that spans below it have.
+    /// Returns the inherited keys, which all spans below it have as attributes.
     #[cfg(has_logs)]
     pub(crate) fn shared(&self) -> &[(&'static KeyMeta, OwnedValue)] {
-        self.ext.as_deref().map_or(&[], |ext| &ext.shared)
+        self.propagated.as_deref().map_or(&[], |propagated| &propagated.shared)
     }
 
-    /// Notes that it leaves in headers, if it belongs to the capture of a test.
+    /// Records that it is sent in headers, if it belongs to the capture of a test.
     pub(crate) fn note_sent(&self) {
-        if let (true, Some(sink)) = (self.is_valid(), self.ext.as_ref().and_then(|ext| ext.sink.as_ref())) {
+        if let (true, Some(sink)) =
+            (self.is_valid(), self.propagated.as_ref().and_then(|propagated| propagated.sink.as_ref()))
+        {
             arrivals::sent(self.trace_id, sink);
         }
     }
 
-    /// Whether it belongs to the capture of a test.
+    /// Returns whether it belongs to the capture of a test.
     #[cfg(has_otlp)]
     #[cfg(any(has_otel, has_tracing))]
     pub(crate) fn is_captured(&self) -> bool {
@@ -419,10 +426,10 @@ impl fmt::Debug for Context {
     }
 }
 
-/// How much of a refused key is shown.
+/// The number of characters of a rejected key that the error shows.
 const SHOWN_KEY: usize = 64;
 
-/// Something cannot be in the baggage.
+/// The error of an entry that the baggage cannot hold.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -439,14 +446,17 @@ pub struct BaggageError {
 impl fmt::Display for BaggageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = &self.key;
-        write!(f, "`{key}` cannot be in the baggage: it is no token of HTTP, or 64 keys or 8,192 bytes are exceeded")
+        write!(
+            f,
+            "`{key}` cannot be added to the baggage: it is not a valid HTTP token, or the baggage would exceed 64 keys or 8,192 bytes"
+        )
     }
 }
 
 impl std::error::Error for BaggageError {}
 
-/// Keeps a context current on this thread. When it is dropped, everything that was entered after it is left with it, as
-/// with [`Span::in_scope`](crate::Span::in_scope): a scope that was leaked does not stay current.
+/// Keeps a context current on this thread. When it is dropped, all spans and contexts that were entered after it are left too, as
+/// with [`Span::in_scope`](crate::Span::in_scope), so a leaked scope does not stay current.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -462,7 +472,7 @@ impl std::error::Error for BaggageError {}
 #[must_use = "the context is current until the guard is dropped"]
 pub struct Attached {
     block: Option<BlockRef>,
-    /// How the block is taken off the thread's stack.
+    /// Removes the block from the thread's stack.
     leave: fn(&Local, BlockRef),
 }
 
@@ -477,18 +487,18 @@ impl Drop for Attached {
     }
 }
 
-/// The parent of new spans on this thread, if it is one of another API.
+/// Returns the parent of new spans on this thread, if it is a span of another API.
 #[inline]
 pub(crate) fn theirs(local: &Local) -> Option<Context> {
     let around = local.current();
-    let context = Context::foreign(bridge::parent(around)?);
+    let context = Context::external(bridge::parent(around)?);
     Some(match around {
         Some(around) => context.within(around),
         None => context,
     })
 }
 
-/// Notes that a block is entered on this thread, for another API that may be beside ours.
+/// Stores the current span of the bridged API in a block that is entered on this thread.
 #[inline]
 pub(crate) fn note(local: &Local, block: BlockRef) {
     if bridge::IS_BUILT && block.has(BRIDGED) {
@@ -501,8 +511,8 @@ fn note_bridged(local: &Local, block: BlockRef) {
     bridge::enter(block, || Context::of(local, block).place());
 }
 
-/// Enters a context on this thread: a block that is no span, but a parent. An invalid context without anything else
-/// hides the current span; if no block is left, the current span stays.
+/// Enters a context on this thread, as a block that is a parent and not a span. An invalid and otherwise empty context hides the
+/// current span. If no block is free, the current span stays.
 fn enter(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     let block = held(local, context, kind)?;
     note(local, block);
@@ -510,11 +520,11 @@ fn enter(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     Some(block)
 }
 
-/// A block that stands for a context, and is on no stack yet.
+/// Creates the block of a context. It is on no stack yet.
 pub(crate) fn held(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     let block = local.acquire()?;
     fill(block, context);
-    if block.has(REMOTE | HAS_EXT) {
+    if block.has(REMOTE | HAS_PROPAGATED) {
         share_capture(local, block);
     }
     block.raise(bridge::flags(kind));
@@ -526,10 +536,10 @@ pub(crate) fn fill(block: BlockRef, context: &Context) {
     block.begin(flags | bridge::flags(Kind::Internal));
     block.trace_id.set([(context.trace_id >> 64) as u64, context.trace_id as u64]);
     block.span_id.set(context.span_id);
-    set_ext(block, context.ext.clone());
+    set_propagated(block, context.propagated.clone());
 }
 
-/// A context that came from outside belongs to the capture it is used in.
+/// Assigns a context that came from outside to the capture in which it is used.
 #[inline]
 pub(crate) fn share_capture(local: &Local, block: BlockRef) {
     if switch::is_capturing() || local.current().is_some_and(|current| current.has(CAPTURED)) {
@@ -544,14 +554,15 @@ fn share_some_capture(local: &Local, block: BlockRef) {
         return;
     }
     let sink = match local.current().filter(|current| current.has(CAPTURED)) {
-        Some(current) => ext_of(current).and_then(|ext| ext.sink.clone()),
-        // Not in a capture, but it may have left one: a server of this process takes the request of a captured client.
+        Some(current) => propagated_of(current).and_then(|propagated| propagated.sink.clone()),
+        // The thread is outside a capture, but the context may come from one: a server of this process received a captured
+        // client's request.
         None if switch::is_capturing() && block.has(REMOTE) => arrivals::sink_of(trace_id_of(block)),
         None => None,
     };
     let Some(sink) = sink else { return };
-    let own = ext_of(block).map_or_else(Ext::default, |ext| Ext::clone(&ext));
-    set_ext(block, Some(Arc::new(Ext { sink: Some(sink), ..own })));
+    let own = propagated_of(block).map_or_else(Propagated::default, |propagated| Propagated::clone(&propagated));
+    set_propagated(block, Some(Arc::new(Propagated { sink: Some(sink), ..own })));
     block.raise(CAPTURED);
 }
 
@@ -560,18 +571,18 @@ fn trace_id_of(block: BlockRef) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// Makes `block` stand for the context of `span`, where one of this kind would be.
+/// Copies the context of `span` into `block`, as for a span of this kind.
 pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef, kind: Kind) {
     ensure_ids(local, span);
     block.begin(span.flags.get() & CARRIED | bridge::flags(kind));
     block.trace_id.set(span.trace_id.get());
     block.span_id.set(span.span_id.get());
-    if span.has(HAS_EXT) {
-        set_ext(block, ext_of(span));
+    if span.has(HAS_PROPAGATED) {
+        set_propagated(block, propagated_of(span));
     }
 }
 
-/// The same for a context that has its ids, and no ext, if there is a block at hand.
+/// The same for a span that has ids and no propagated state, if a block is at hand.
 #[inline(always)]
 pub(crate) fn copy_plain(local: &Local, span: BlockRef) -> Option<BlockRef> {
     let block = local.acquire()?;
@@ -581,10 +592,10 @@ pub(crate) fn copy_plain(local: &Local, span: BlockRef) -> Option<BlockRef> {
     Some(block)
 }
 
-/// What of a block's flags belongs to its context.
+/// The flags of a block that belong to its context.
 const CARRIED: u32 = SAMPLED | CAPTURED | REMOTE | EMPTY | NOT_RANDOM | WATCHED;
 
-/// Ids of an unsampled span are made when somebody asks for them.
+/// Creates the ids of an unsampled span, which has none until they are needed.
 pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {
     if block.span_id.get() == 0 && !block.has(EMPTY) {
         local.ids.ensure_seeded();
@@ -596,26 +607,26 @@ pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {
     }
 }
 
-/// Another share of a block's ext.
+/// Returns another reference to a block's propagated state.
 #[inline]
-pub(crate) fn ext_of(block: BlockRef) -> Option<Arc<Ext>> {
-    if !block.has(HAS_EXT) {
+pub(crate) fn propagated_of(block: BlockRef) -> Option<Arc<Propagated>> {
+    if !block.has(HAS_PROPAGATED) {
         return None;
     }
-    let ext = block.ext.get().cast::<Ext>();
-    // SAFETY: while HAS_EXT is up, the block owns one count of this `Arc`; this makes another one.
+    let propagated = block.propagated.get().cast::<Propagated>();
+    // SAFETY: while HAS_PROPAGATED is set, the block owns one count of this `Arc`; this adds one.
     unsafe {
-        Arc::increment_strong_count(ext);
-        Some(Arc::from_raw(ext))
+        Arc::increment_strong_count(propagated);
+        Some(Arc::from_raw(propagated))
     }
 }
 
-/// Gives a block its ext.
+/// Sets a block's propagated state.
 #[inline]
-pub(crate) fn set_ext(block: BlockRef, ext: Option<Arc<Ext>>) {
-    drop(local::take_ext(&block));
-    if let Some(ext) = ext {
-        block.ext.set(Arc::into_raw(ext).cast());
-        block.raise(HAS_EXT);
+pub(crate) fn set_propagated(block: BlockRef, propagated: Option<Arc<Propagated>>) {
+    drop(local::take_propagated(&block));
+    if let Some(propagated) = propagated {
+        block.propagated.set(Arc::into_raw(propagated).cast());
+        block.raise(HAS_PROPAGATED);
     }
 }

@@ -1,7 +1,7 @@
-//! Functions that return a future or a stream without saying so: behind an alias, or as an associated type.
+//! Functions whose signature hides that they return a future or a stream: it is behind an alias or an associated type.
 //!
-//! `Covered(Tag::<R>::COVER, Tag::<R>::future(), observer)` has a boxed future or stream take over the span of its call, refuses any other
-//! future, and leaves all else as it is.
+//! With `Covered(Tag::<R>::COVER, Tag::<R>::future(), observer)`, a boxed future or stream takes over the span of its call, any
+//! other future is a compile error, and other results are returned unchanged.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,13 +13,14 @@ use crate::trace::observe::{Observe, Tag};
 use crate::trace::span::{Call, Returned};
 use crate::trace::stream::{Rewrap, RewrapStream};
 
-/// What a call returns, as its type says, and what observes it, or the output or items of what is covered.
+/// How a call ends: the constant of its return type, the check for futures, and the observer of the result, the future's output
+/// or the stream's items.
 pub struct Covered<C, O>(pub C, pub (), pub O);
 
-/// The constant of a boxed future.
+/// The constant of boxed futures.
 pub struct BoxedFuture;
 
-/// The constant of a boxed stream.
+/// The constant of boxed streams.
 pub struct BoxedStream;
 
 impl<R: Rewrap, O: Observe<R::Output> + Send + Sync + 'static> Returned<R> for Covered<BoxedFuture, O> {
@@ -36,7 +37,7 @@ impl<R: RewrapStream, O: Observe<R::Item> + Send + Sync + 'static> Returned<R> f
     }
 }
 
-/// Neither of them.
+/// Any other type: the call ends when it returns.
 impl<R, O: Observe<R>> Returned<R> for Covered<(), O> {
     #[inline(always)]
     fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R {
@@ -46,7 +47,7 @@ impl<R, O: Observe<R>> Returned<R> for Covered<(), O> {
 }
 
 impl<R: Future> Tag<R> {
-    /// Refuses a future that is not boxed: the span would end before its work begins.
+    /// Rejects a future that is not boxed, because the span would end before its work begins.
     #[inline(always)]
     pub fn future()
     where
@@ -57,11 +58,11 @@ impl<R: Future> Tag<R> {
 
 /// A boxed future or stream.
 pub trait Boxed {
-    /// Which of them.
+    /// [`BoxedFuture`] or [`BoxedStream`].
     type Kind;
     /// The constant of this kind.
     const KIND: Self::Kind;
-    /// What it gives.
+    /// The type of its output or items.
     type Given;
 }
 
@@ -87,7 +88,7 @@ macro_rules! boxed {
 boxed!(, Send, Send Sync);
 
 impl<R: Boxed> Tag<R> {
-    /// The span covers all of it.
+    /// The span covers the whole future or stream.
     pub const COVER: R::Kind = R::KIND;
 
     /// Returns the tag of the future's output or of the stream's items.
@@ -97,10 +98,10 @@ impl<R: Boxed> Tag<R> {
     }
 }
 
-/// Boxed futures are; whoever returns another one says what the span covers.
+/// Implemented for boxed futures. A function that returns another future has to declare what its span covers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is a future, and a span or metric would only time its construction",
     label = "returns a future",
-    note = "to cover it to its end, return `impl Future<Output = ..>` or a boxed future; add `construct` if the construction is meant, or if its work runs already"
+    note = "to cover the future to its end, return `impl Future<Output = ..>` or a boxed future; to time only its construction, or if its work is already running, add `construct`"
 )]
 pub trait CoveredByItself {}

@@ -1,4 +1,4 @@
-//! The current span, from anywhere below it.
+//! The current span, accessible from any code that runs inside it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,8 +13,8 @@ use crate::trace::context::Context;
 use crate::trace::error;
 use crate::trace::span::{self, IntoLinks};
 
-/// The innermost span on this thread. If there is none, or it is not recorded, nothing happens and nothing is evaluated
-/// that was not evaluated by the caller.
+/// Returns a handle to the innermost span on this thread. If there is none, or it is not recorded, its methods do nothing, and
+/// closures given to them are not called.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -32,7 +32,7 @@ pub fn current() -> Current {
     Current { thread: PhantomData }
 }
 
-/// Stands for whatever span is the innermost one when a method is called.
+/// A handle to the innermost span at the time when a method is called.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -54,7 +54,7 @@ pub struct Current {
 }
 
 impl Current {
-    /// Whether anything recorded now will be seen: worth asking before something costly is computed.
+    /// Returns whether the current span is recorded. Check it before an expensive computation.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -72,7 +72,7 @@ impl Current {
         recording().is_some()
     }
 
-    /// Records an attribute; an earlier value of the key gives way: `current().set(keys::bytes, 4096_u64)`.
+    /// Records an attribute; an earlier value of the key is replaced: `current().set(keys::bytes, 4096_u64)`.
     ///
     /// ```
     /// use tracecast::{current, keys};
@@ -88,12 +88,12 @@ impl Current {
     #[inline]
     pub fn set<K: Key>(&self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
         if recording().is_some() {
-            // Looked up again: making the value is the user's code, which may end the span.
+            // Looked up again, because converting the value runs user code, which may end the span.
             value.with_value(|value| recording().into_iter().for_each(|block| fields::set(block, K::META, value)));
         }
     }
 
-    /// Records that something happened.
+    /// Records an event.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -109,7 +109,7 @@ impl Current {
         recording().into_iter().for_each(|block| fields::event(block, name, None));
     }
 
-    /// Records that something happened, and more about it:
+    /// Records an event with attributes:
     /// `current().event_with("retry", |event| event.set(keys::attempt, 2_u64))`.
     ///
     /// ```
@@ -132,7 +132,7 @@ impl Current {
         }
     }
 
-    /// Links to other spans.
+    /// Links the span to other spans.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -153,7 +153,7 @@ impl Current {
         }
     }
 
-    /// Records an error, and that the span failed.
+    /// Records an error and marks the span as failed.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -171,7 +171,7 @@ impl Current {
         }
     }
 
-    /// The value of this key in the baggage of the current context, whether or not anything is recorded.
+    /// Returns the value of this key in the baggage of the current context, whether or not a span is recorded.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -185,7 +185,7 @@ impl Current {
         Context::current().baggage(key).map(Cow::into_owned)
     }
 
-    /// The context: what a child elsewhere takes as its parent.
+    /// Returns the context, which spans on other threads or in other processes take as their parent.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -202,7 +202,7 @@ impl Current {
     }
 }
 
-/// Takes the attributes of one event.
+/// Collects the attributes of one event.
 ///
 /// ```
 /// use tracecast::prelude::*;

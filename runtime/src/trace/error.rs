@@ -1,4 +1,4 @@
-//! What is recorded of an error: its type, from a closed set where derived, and a bounded message.
+//! Records errors: the type, from a closed set if it is derived, and a message of limited length.
 
 use std::any::type_name;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::declare::value::{Value, cut, formatted};
 use crate::record::block::BlockRef;
 use crate::record::fields;
 
-/// An error with a closed set of types. Derive it with `#[derive(TcError)]`, or implement it by hand.
+/// An error with a closed set of types. Derive it with `#[derive(TcError)]`, or implement it.
 ///
 /// ```
 /// use tracecast::TcError;
@@ -30,25 +30,25 @@ use crate::record::fields;
     note = "add `#[derive(tracecast::TcError)]` to it"
 )]
 pub trait TcError {
-    /// All the types.
+    /// All possible types.
     const TYPES: &'static [&'static str];
 
-    /// The type of this one.
+    /// Returns the type of this error.
     fn error_type(&self) -> &'static str;
 }
 
-/// Bytes of an error's message that are kept.
+/// The maximum length of a recorded error message in bytes.
 const MESSAGE_BYTES: usize = 256;
 
-/// An error on its way into a span.
+/// An error that is to be recorded on a span.
 pub struct ErrorInfo<'a> {
-    /// `error.type`.
+    /// The value of `error.type`.
     pub error_type: &'static str,
-    /// `error.message`, if it is to be recorded.
+    /// The value of `error.message`, if the message is recorded.
     pub message: Option<&'a dyn fmt::Display>,
 }
 
-/// Records type and message on a span.
+/// Records the type and the message on a span.
 pub(crate) fn record(block: BlockRef, error: &ErrorInfo<'_>) {
     fields::set(block, error_type::META, Value::Static(error.error_type));
     if let Some(message) = error.message {
@@ -56,8 +56,8 @@ pub(crate) fn record(block: BlockRef, error: &ErrorInfo<'_>) {
     }
 }
 
-/// Describes an error of which only its `Display` is known. It is shown before `f` is called, because it may be the
-/// user's code.
+/// Describes an error of which only its `Display` is available. It is formatted before `f` is called, because its `Display` may
+/// be user code.
 pub(crate) fn with_text<E: fmt::Display + ?Sized>(error: &E, f: impl FnOnce(&ErrorInfo<'_>)) {
     // A reference to an unsized `E` is itself a sized `Display`.
     formatted(&error, |text| f(&ErrorInfo { error_type: type_name::<E>(), message: Some(&text) }));

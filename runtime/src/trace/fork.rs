@@ -1,8 +1,8 @@
-//! A forked child: off until it calls init, with ids of its own, and without the records of its parent.
+//! Fork handling: recording is off in the child until it calls `init`; then it has its own ids and none of the parent's records.
 
 use std::sync::{Once, OnceLock};
 
-/// Has a fork handled from now on.
+/// Installs the fork handlers, once.
 pub(crate) fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -11,13 +11,13 @@ pub(crate) fn watch() {
     });
 }
 
-/// Rooms above this one with a lock that must be held over a fork, and what holds and releases it. Both run on the thread
-/// that forks, the latter in the child too.
+/// Rooms above this one with a lock that must be held during a fork, as functions that lock and unlock it. Both run on the thread
+/// that forks, the second one in the child too.
 static ABOVE: [OnceLock<HoldAndRelease>; 2] = [const { OnceLock::new() }; 2];
 
 type HoldAndRelease = [fn(); 2];
 
-/// A room with such a lock.
+/// A room above this one whose lock must be held during a fork.
 #[cfg(any(has_logs, has_tracing_emit))]
 pub(crate) enum Room {
     #[cfg(has_logs)]
@@ -26,7 +26,7 @@ pub(crate) enum Room {
     Emitted,
 }
 
-/// Has the lock of a room above held over forks, too.
+/// Registers a lock of a room above this one to be held during forks.
 #[cfg(any(has_logs, has_tracing_emit))]
 pub(crate) fn hold_too(room: Room, hold: fn(), release: fn()) {
     ABOVE[room as usize].get_or_init(|| [hold, release]);
@@ -47,25 +47,25 @@ mod handlers {
     use crate::record::sampling::{self, CustomSampler};
     use crate::record::{bridge, heartbeat, recorder};
     use crate::trace::arrivals::{self, Sent};
-    use crate::trace::stray::{self, Strays};
+    use crate::trace::outside_capture::{self, OutsideCapture};
 
-    /// That of the spans which are not ours, where there are any.
+    /// The lock of the queue of external spans, where there is one.
     #[cfg(has_otlp)]
-    type Foreign = MutexGuard<'static, crate::trace::foreign::Queue>;
+    type External = MutexGuard<'static, crate::trace::external::Queue>;
     #[cfg(not(has_otlp))]
-    type Foreign = ();
+    type External = ();
 
-    /// Locks that another thread might hold at the moment of the fork. That thread does not exist in the child, which
-    /// would then wait for ever.
+    /// Locks that another thread might hold at the moment of the fork. That thread does not exist in the child, which would wait
+    /// forever.
     type Held = (
         MutexGuard<'static, State>,
         MutexGuard<'static, Option<Calibration>>,
-        MutexGuard<'static, Strays>,
+        MutexGuard<'static, OutsideCapture>,
         MutexGuard<'static, Vec<Sent>>,
         RwLockWriteGuard<'static, Option<CustomSampler>>,
         MutexGuard<'static, Used>,
         MutexGuard<'static, Callbacks>,
-        Foreign,
+        External,
         notice::Held,
     );
 
@@ -75,28 +75,28 @@ mod handlers {
 
     #[cfg(all(unix, not(miri)))]
     pub(super) fn install() {
-        // SAFETY: the handlers have the right signature and live for ever; what they do is said at each.
+        // SAFETY: the handlers have the right signature and are never unloaded; each documents what it does.
         unsafe {
             libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child));
         }
     }
 
-    /// Runs on the thread that forks.
+    /// Takes all locks. Runs on the thread that forks.
     extern "C" fn before() {
         #[cfg(has_otlp)]
-        let foreign = crate::trace::foreign::lock();
+        let external = crate::trace::external::lock();
         #[cfg(not(has_otlp))]
-        let foreign = ();
+        let external = ();
         ABOVE.iter().filter_map(OnceLock::get).for_each(|[hold, _]| hold());
         let held = (
             switch::lock(),
             clock::lock(),
-            stray::lock(),
+            outside_capture::lock(),
             arrivals::lock(),
             sampling::lock(),
             cells::lock(),
             observe::lock(),
-            foreign,
+            external,
             notice::hold(),
         );
         let _ = HELD.try_with(|cell| *cell.borrow_mut() = Some(held));
@@ -111,14 +111,14 @@ mod handlers {
         ABOVE.iter().filter_map(OnceLock::get).for_each(|[_, release]| release());
     }
 
-    /// Runs in the child, on its only thread, between `fork` and whatever the program does next: gives the locks back
-    /// and stores to memory, nothing else.
+    /// Releases the locks and resets the state. Runs in the child, on its only thread, before `fork` returns; it only stores to
+    /// memory.
     extern "C" fn in_child() {
         release();
         switch::off_after_fork();
         bridge::off();
         #[cfg(has_otlp)]
-        crate::trace::foreign::off_after_fork();
+        crate::trace::external::off_after_fork();
         cells::abandon();
         observe::abandon();
         heartbeat::forget_all();

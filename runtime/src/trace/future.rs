@@ -1,4 +1,5 @@
-//! Futures inside spans: entered at each poll, finished with the result, cancelled when dropped before.
+//! Futures inside spans: the span is entered at each poll, ends with the result, and is cancelled if the future is dropped
+//! before.
 
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -7,7 +8,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use crate::declare::callsite::Callsite;
 use crate::record::block::{
-    BRIDGED, BlockRef, ENDED_BY_ERROR, HAS_EXT, RECORDING, REMOTE, TIMED, UNPOLLED, UNWOUND, WATCHED,
+    BRIDGED, BlockRef, ENDED_BY_ERROR, HAS_PROPAGATED, RECORDING, REMOTE, TIMED, UNPOLLED, UNWOUND, WATCHED,
 };
 use crate::record::bridge;
 use crate::record::clock;
@@ -20,14 +21,14 @@ use crate::trace::observe::{Observe, Probe, Seen};
 use crate::trace::open;
 use crate::trace::span::{self, OnStack, Span};
 
-/// May enter the span of a future or stream at each poll, and end it and its metrics: completed, or abandoned if it is
-/// dropped before. The clocks start with the first poll; before that, there is no span.
+/// The span and metrics of a future or stream, if it has any. The span is entered at each poll. Both end as completed, or as
+/// abandoned if dropped before. The clocks start with the first poll; before that, there is no span.
 pub struct Carried<M: Metrics = ()> {
     pub(super) span: Option<BlockRef>,
     pub(super) metrics: M,
 }
 
-// SAFETY: the block goes where its owner goes, and is on a thread's stack only while that thread polls or drops it.
+// SAFETY: the block moves with its owner, and is on a thread's stack only while that thread polls or drops the owner.
 unsafe impl<M: Metrics> Send for Carried<M> {}
 // SAFETY: a shared reference gives no access.
 unsafe impl<M: Metrics> Sync for Carried<M> {}
@@ -38,7 +39,7 @@ impl<M: Metrics> Carried<M> {
         Carried { span: None, metrics: M::none() }
     }
 
-    /// A span that was opened and metrics that were made, of which none runs yet.
+    /// Carries an opened span and new metrics, none of which has started.
     pub(crate) fn begun(span: Option<BlockRef>, mut metrics: M) -> Self {
         if let Some(block) = span {
             local::with(|local| depart(local, block));
@@ -52,7 +53,7 @@ impl<M: Metrics> Carried<M> {
         self.span.is_none() && self.metrics.is_none()
     }
 
-    /// Takes both out.
+    /// Takes the span and the metrics out.
     #[inline(always)]
     pub(super) fn take(&mut self) -> Self {
         Carried { span: self.span.take(), metrics: self.metrics.take() }
@@ -65,7 +66,14 @@ impl<M: Metrics> Carried<M> {
         polling
     }
 
-    /// Leaves it after the poll.
+    /// Enters the span for the call that creates the future or stream; that call is no poll.
+    fn enter_making(&mut self) -> Option<Polling> {
+        let polling = self.span.map(Polling::enter_making);
+        self.run_metrics();
+        polling
+    }
+
+    /// Leaves the span after the poll.
     pub(super) fn leave(&mut self, polling: Option<Polling>) {
         if let Some(polling) = polling {
             polling.leave_uncommon();
@@ -81,7 +89,7 @@ impl<M: Metrics> Carried<M> {
         }
     }
 
-    /// Ends the span of what came to its end, at a reading of the clock.
+    /// Ends the span of a completed future or stream, at a clock reading.
     #[inline(always)]
     pub(super) fn complete(&mut self, end: u64) {
         if let Some(block) = self.span.take() {
@@ -91,26 +99,26 @@ impl<M: Metrics> Carried<M> {
 }
 
 impl Carried {
-    /// A span that was made by hand: its clock runs already.
+    /// Carries a manual span, whose clock is running.
     pub(crate) fn of(span: Span) -> Self {
         Carried { span: span.into_block(), metrics: () }
     }
 
-    /// A context that is no span, to be entered at each poll.
+    /// Carries a context, which is entered at each poll.
     pub(crate) fn context(context: &Context) -> Self {
         context.prepare();
         let Some(block) = local::with(|local| local.acquire()) else { return Carried::none() };
         context::fill(block, context);
-        if block.has(REMOTE | HAS_EXT) {
+        if block.has(REMOTE | HAS_PROPAGATED) {
             local::with(|local| context::share_capture(local, block));
         }
         Carried::begun(Some(block), ())
     }
 }
 
-/// Ends both by its owner, or because it panicked.
+/// If dropped, the owner has ended both, or it panicked.
 impl<M: Metrics> Carried<M> {
-    /// Leaves a span that a call has entered, and carries it from now on.
+    /// Leaves a span that a call has entered, and carries it from here on.
     pub(crate) fn left(span: Option<BlockRef>, mut metrics: M) -> Self {
         if let Some(block) = span {
             Polling(block).leave_uncommon();
@@ -120,16 +128,16 @@ impl<M: Metrics> Carried<M> {
         Carried { span, metrics }
     }
 
-    /// Starts the clocks and enters the span, for a function that makes its future or stream in more than one step.
+    /// Starts the clocks and enters the span, for a function that creates its future or stream in several steps.
     #[inline(always)]
     pub fn making(mut self) -> Making<M> {
-        let polling = if self.is_off() { None } else { self.enter() };
+        let polling = if self.is_off() { None } else { self.enter_making() };
         Making { polling, carried: self }
     }
 }
 
-/// What a future or a stream is going to carry, while the body of its function runs inside of the span. If the body panics, span
-/// and metrics end as panicked.
+/// The span and metrics of a future or stream, while the body of its function creates it inside the span. If the body panics,
+/// both end as panicked.
 pub struct Making<M: Metrics = ()> {
     // Dropped first: it leaves the span and marks it as panicked.
     polling: Option<Polling>,
@@ -137,7 +145,7 @@ pub struct Making<M: Metrics = ()> {
 }
 
 impl<M: Metrics> Making<M> {
-    /// Leaves the span, which ends with the future or stream from now on.
+    /// Leaves the span, which now ends with the future or stream.
     #[inline(always)]
     pub fn made(mut self) -> Carried<M> {
         if !self.carried.is_off() {
@@ -156,7 +164,7 @@ impl<M: Metrics> Drop for Carried<M> {
     }
 }
 
-/// Says that a span which was opened here may be polled and ended on another thread. A context has no clock to start at its
+/// Marks a span opened on this thread as one that may be polled and ended on another. A context has no clock to start at its
 /// first poll.
 #[inline(always)]
 fn depart(local: &Local, block: BlockRef) {
@@ -182,7 +190,7 @@ fn end_recorded(polling: Polling, end: u64) {
     });
 }
 
-/// The same for a context.
+/// Leaves a context in its last poll, and releases its block.
 #[inline(never)]
 fn end_unrecorded(polling: Polling) {
     let Polling(block) = *ManuallyDrop::new(polling);
@@ -207,7 +215,7 @@ fn abandon(block: BlockRef) {
 fn finish(block: BlockRef, end: u64, outcome: Outcome) {
     local::with(|local| {
         local.arrive(block);
-        // Never polled: no span.
+        // Never polled, so there is no span.
         if block.has(UNPOLLED) {
             return local.release(block);
         }
@@ -215,15 +223,14 @@ fn finish(block: BlockRef, end: u64, outcome: Outcome) {
     });
 }
 
-/// Starts the clock of a span that was not polled yet, and is recorded therefore. By value, so that a poll keeps the block in a
-/// register.
+/// Starts the clock of a recorded span at its first poll. Takes the block by value, so that a poll keeps it in a register.
 #[inline(never)]
 fn start(block: BlockRef) {
     block.lower(UNPOLLED);
     local::with(|local| span::start_clock(local, block, block.callsite.get()));
 }
 
-/// Starts the clock of a span that was not polled yet, and says that a poll begins of one that is timed or watched.
+/// Starts the clock at the first poll, and the measurement of the poll if the span is timed or watched.
 #[inline(never)]
 fn start_or_observe(block: BlockRef) {
     if block.has(UNPOLLED) {
@@ -234,10 +241,10 @@ fn start_or_observe(block: BlockRef) {
     }
 }
 
-/// Polls of these spans are looked at.
+/// The flags of spans whose polls are observed.
 const OBSERVED: u32 = TIMED | WATCHED;
 
-/// May leave the span after one poll. Dropped, the poll has panicked.
+/// The entered span of one poll. If dropped, the poll has panicked.
 pub(super) struct Polling(BlockRef);
 
 impl Polling {
@@ -249,7 +256,19 @@ impl Polling {
         Polling::enter_started(block)
     }
 
-    /// Leaves a span that was entered by `enter`.
+    fn enter_making(block: BlockRef) -> Self {
+        local::with(|local| context::note(local, block));
+        if block.has(UNPOLLED) {
+            start(block);
+        }
+        let entered = Polling::enter_started(block);
+        if block.has(WATCHED) {
+            local::with(polls::publish_innermost);
+        }
+        entered
+    }
+
+    /// Leaves a span that was entered by `enter` or `enter_making`.
     fn leave_uncommon(self) {
         let block = self.leave();
         bridge::left(block);
@@ -258,7 +277,7 @@ impl Polling {
         }
     }
 
-    /// The same for a span whose clock runs, where another API needs to know nothing or was told.
+    /// Enters a span whose clock runs, and that needs no notification of another API or has had it.
     #[inline(always)]
     fn enter_started(block: BlockRef) -> Self {
         local::with(|local| local.push(block));
@@ -280,46 +299,46 @@ impl Drop for Polling {
     }
 }
 
-/// Puts the stack right and remembers. By value, as `start`.
+/// Removes the span from the stack and marks it as panicked. Takes the block by value, as `start` does.
 #[cold]
 #[inline(never)]
 fn unwound(block: BlockRef) {
     block.raise(UNWOUND);
     local::with(|local| local.pop_to(block));
     bridge::left(block);
-    // Also of a block that a panic has ended meanwhile, which has no flags any more.
+    // WATCHED is added for a block that the panic has ended meanwhile: its flags are cleared.
     polls::leave(block, block.flags.get() | WATCHED, true);
 }
 
-/// Drops what has not come to its end, inside of its span; both end with it, also if its destructor panics.
+/// Drops an uncompleted future or stream inside its span. Span and metrics end with it, also if its destructor panics.
 #[cold]
 #[inline(never)]
 pub(super) fn drop_inside<T, M: Metrics>(mut carried: Carried<M>, wrapped: &mut ManuallyDrop<T>) {
-    // Dropped in reverse: the metrics end inside of the span, which ends last. A clock that has not started stays so.
+    // Dropped in reverse order: the metrics end inside the span, which ends last. A clock that has not started is not started.
     let _on_stack = carried.span.map(OnStack::enter);
     let _metrics = carried.metrics.take();
-    // SAFETY: only the `drop` of what holds it calls this, and does nothing else with it afterwards.
+    // SAFETY: called only by the `drop` of the owner, which does not use the value afterwards.
     unsafe { ManuallyDrop::drop(wrapped) };
 }
 
-/// A future with what it carries, and what looks at its output.
+/// A future with its span, metrics and the observer of its output.
 #[must_use = "futures do nothing unless awaited"]
 pub struct Wrapped<F, O = (), M: Metrics = ()> {
-    /// Ended by hand: a future that is off has nothing of it but the question.
+    /// Dropped by hand, so that dropping a future that is off costs one test.
     carried: ManuallyDrop<Carried<M>>,
     /// Dropped by hand, inside the span.
     future: ManuallyDrop<F>,
     observe: O,
 }
 
-// Written out, though they are what the compiler would find: found step by step through the fields, they make chains of
-// annotated functions reach its recursion limit at half the depth.
-// SAFETY: its parts are.
+// Written out although the compiler would derive them: deriving them field by field, it reaches its recursion limit at half the
+// depth of nested annotated functions.
+// SAFETY: the future and the observer are `Send`, and `Carried` always is.
 unsafe impl<F: Send, O: Send, M: Metrics> Send for Wrapped<F, O, M> {}
-// SAFETY: its parts are.
+// SAFETY: the future and the observer are `Sync`, and `Carried` always is.
 unsafe impl<F: Sync, O: Sync, M: Metrics> Sync for Wrapped<F, O, M> {}
 
-/// Runs a future whose span has no fields; `observe` sees its output.
+/// Runs a future whose span has no fields; `observe` receives its output.
 #[inline(always)]
 pub fn wrap<F: Future, O: Observe<F::Output>>(callsite: &'static Callsite, future: F, observe: O) -> Wrapped<F, O> {
     let carried = if callsite.is_on() { begin_plain(callsite) } else { Carried::none() };
@@ -342,7 +361,7 @@ fn begin_slowly(callsite: &'static Callsite) -> Carried {
 }
 
 impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
-    /// Runs `future` with what it carries; `observe` sees its output.
+    /// Runs `future` with its span and metrics; `observe` receives its output.
     #[doc(hidden)]
     #[inline(always)]
     pub fn wrap(carried: Carried<M>, future: F, observe: O) -> Self {
@@ -351,7 +370,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
 }
 
 impl<F: Future, H: Fn(&F::Output, &mut Seen<'_>), M: Metrics> Wrapped<F, Probe<H>, M> {
-    /// The same where the type of the output has no name: a closure observes it.
+    /// As `wrap`, for an output whose type has no name: the observer is a closure.
     #[doc(hidden)]
     #[inline(always)]
     pub fn probed(carried: Carried<M>, future: F, observe: H) -> Self {
@@ -364,7 +383,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Future for Wrapped<F, O, M> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        // SAFETY: nothing is moved out of the pinned `future`, neither here nor in `drop`; the rest is never pinned.
+        // SAFETY: nothing is moved out of the pinned `future`, neither here nor in `drop`; the other fields are never pinned.
         let this = unsafe { self.get_unchecked_mut() };
         if let Some(span) = this.carried.span {
             crate::base::cold_path();
@@ -374,14 +393,14 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Future for Wrapped<F, O, M> {
             crate::base::cold_path();
             return this.poll_measured(task);
         }
-        // SAFETY: it lies in `self`, which is pinned.
+        // SAFETY: `future` is a field of `self`, which is pinned.
         unsafe { Pin::new_unchecked(&mut *this.future) }.poll(task)
     }
 }
 
 impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
-    /// Asked here and not by the caller, which is what runs when all is off; and both ways are calls, so that asking needs
-    /// no room on the stack.
+    /// Tests the flags here and not in the caller, which also runs when all is off. Both branches are calls, so the test needs no
+    /// stack space.
     #[inline(never)]
     fn poll_in_span(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
         if span.has(BRIDGED | UNPOLLED | OBSERVED) {
@@ -390,23 +409,23 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
         self.poll_started(span, task)
     }
 
-    /// The first poll, and those that others are told of.
+    /// The first poll, and polls that are observed or known to another API.
     #[cold]
     #[inline(never)]
     fn poll_uncommon(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        if bridge::IS_BUILT || span.has(OBSERVED) {
-            return self.poll_told(span, task);
+        if span.has(BRIDGED | OBSERVED) {
+            return self.poll_notifying(span, task);
         }
         start(span);
         self.poll_started(span, task)
     }
 
-    /// Apart from it, because most spans have one poll: for that nothing is kept in registers.
+    /// Separate from `poll_uncommon`, because most spans have one poll: this way it saves no registers.
     #[inline(never)]
-    fn poll_told(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        let told = enter_told(span);
+    fn poll_notifying(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
+        let flags = notify_entered(span);
         let polled = self.poll_started(span, task);
-        leave_told(span, told, polled.is_pending());
+        notify_left(span, flags, polled.is_pending());
         polled
     }
 
@@ -414,7 +433,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
     fn poll_started(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
         self.carried.run_metrics();
         let polling = Polling::enter_started(span);
-        // SAFETY: it lies in `self`, which `poll` found pinned.
+        // SAFETY: `future` is a field of `self`, which `poll` received pinned.
         let polled = unsafe { Pin::new_unchecked(&mut *self.future) }.poll(task);
         match &polled {
             Poll::Ready(output) => self.end(polling, output),
@@ -426,7 +445,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
         polled
     }
 
-    /// Ends all. Not a part of the poll, which then needs less room on the stack.
+    /// Ends the span and the metrics. Separate from the poll, which needs less stack space without it.
     #[inline(never)]
     fn end(&mut self, polling: Polling, output: &F::Output) {
         if polling.0.has(RECORDING) || !self.carried.metrics.is_none() {
@@ -454,7 +473,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
     #[inline(never)]
     fn poll_measured(&mut self, task: &mut TaskContext<'_>) -> Poll<F::Output> {
         self.carried.run_metrics();
-        // SAFETY: it lies in `self`, which `poll` found pinned.
+        // SAFETY: `future` is a field of `self`, which `poll` received pinned.
         let polled = unsafe { Pin::new_unchecked(&mut *self.future) }.poll(task);
         if let Poll::Ready(output) = &polled {
             span::end_metrics(&mut self.carried.metrics, None, None, output, &self.observe);
@@ -464,18 +483,18 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
     }
 }
 
-/// Has others know that a span is entered, and starts its clock. Returns its flags.
+/// Notifies a bridged API that a span is entered, and starts its clock and the observation of its poll. Returns its flags.
 #[inline(never)]
-fn enter_told(span: BlockRef) -> u32 {
+fn notify_entered(span: BlockRef) -> u32 {
     let flags = span.flags.get();
     if flags & (BRIDGED | UNPOLLED) == 0 && polls::enter_watched(span, flags) {
         return flags;
     }
-    enter_told_slowly(span)
+    notify_entered_slowly(span)
 }
 
 #[inline(never)]
-fn enter_told_slowly(span: BlockRef) -> u32 {
+fn notify_entered_slowly(span: BlockRef) -> u32 {
     if bridge::IS_BUILT && span.has(BRIDGED) {
         local::with(|local| context::note(local, span));
     }
@@ -483,17 +502,18 @@ fn enter_told_slowly(span: BlockRef) -> u32 {
     span.flags.get()
 }
 
-/// Tells them that it was left. One that came to its end is gone.
+/// Notifies a bridged API that the span was left, and ends the observation of its poll. If the span has ended, its block is
+/// already released.
 #[inline(never)]
-fn leave_told(span: BlockRef, flags: u32, is_open: bool) {
-    if flags & (BRIDGED | TIMED) != 0 {
-        return leave_told_slowly(span, flags, is_open);
+fn notify_left(span: BlockRef, flags: u32, is_open: bool) {
+    if flags & (BRIDGED | OBSERVED) != WATCHED {
+        return notify_left_slowly(span, flags, is_open);
     }
     polls::unwatch(span, is_open);
 }
 
 #[inline(never)]
-fn leave_told_slowly(span: BlockRef, flags: u32, is_open: bool) {
+fn notify_left_slowly(span: BlockRef, flags: u32, is_open: bool) {
     if bridge::IS_BUILT && is_open && flags & BRIDGED != 0 {
         bridge::left(span);
     }
@@ -506,14 +526,14 @@ impl<F, O, M: Metrics> Drop for Wrapped<F, O, M> {
         if !self.carried.is_off() {
             return drop_inside(self.carried.take(), &mut self.future);
         }
-        // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
+        // SAFETY: dropped once, in place as pinning requires, and not used afterwards.
         unsafe { ManuallyDrop::drop(&mut self.future) };
     }
 }
 
-/// A future inside a span.
+/// A future that runs inside a span.
 ///
-/// It is as large as the future and a pointer.
+/// Its size is that of the future and a pointer.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -539,7 +559,7 @@ impl<F: Future> Future for Instrumented<F> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        // SAFETY: its only field is pinned with it, and nothing moves it out.
+        // SAFETY: its only field is pinned with it and never moved out.
         unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(task)
     }
 }
@@ -550,7 +570,7 @@ impl<F: std::fmt::Debug> std::fmt::Debug for Instrumented<F> {
     }
 }
 
-/// Puts futures into spans and contexts. All futures have it; there is nothing to implement.
+/// Runs futures inside spans and contexts. Implemented for all futures.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -569,12 +589,12 @@ impl<F: std::fmt::Debug> std::fmt::Debug for Instrumented<F> {
 /// ");
 /// ```
 pub trait FutureInSpan: Future + Sized {
-    /// Runs the future inside `span`, which ends with it: `work.in_span(tc_scope!("Store/Flush"))`.
+    /// Runs the future inside `span`, which ends with the future: `work.in_span(tc_scope!("Store/Flush"))`.
     fn in_span(self, span: impl Into<Span>) -> Instrumented<Self> {
         Instrumented::carrying(Carried::of(span.into()), self)
     }
 
-    /// Runs the future below the span that is current now, wherever it is polled: for `spawn`.
+    /// Runs the future below the span that is current now, on whichever thread it is polled. Use it for `spawn`.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -598,8 +618,8 @@ pub trait FutureInSpan: Future + Sized {
         self.in_context(&Context::current())
     }
 
-    /// Runs the future in `context`. An annotated `async fn` took its parent when it was called, and keeps that:
-    /// for one, `context.run(|| f(x)).await`.
+    /// Runs the future in `context`. An annotated `async fn` takes its parent when it is called, not when it is polled; for such
+    /// a function write `context.run(|| f(x)).await`.
     fn in_context(self, context: &Context) -> Instrumented<Self> {
         Instrumented::carrying(Carried::context(context), self)
     }

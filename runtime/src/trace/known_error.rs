@@ -1,4 +1,4 @@
-//! Errors of other crates about which more is known than the name of their type: a code, a kind, the chain of their causes.
+//! Errors of other crates of which more than the type's name is known: a code, a kind, or the chain of causes.
 
 use std::error::Error;
 use std::fmt;
@@ -8,13 +8,13 @@ use std::io;
 use crate::base::grpc;
 use crate::trace::error::TcError;
 
-/// An error that tells its `error.type`: one that derives [`TcError`], or one of another crate, whose types are no closed set, so that
-/// no metric is labelled with them.
+/// An error with a known `error.type`: its type derives [`TcError`], or it belongs to another crate. Types of the latter are not
+/// a closed set, so no metric is labelled with them.
 pub trait KnownError {
-    /// `error.type`.
+    /// The value of `error.type`.
     fn known_type(&self) -> &'static str;
 
-    /// `error.message`, if it is not what the error shows.
+    /// The value of `error.message`, if it differs from the error's `Display`.
     fn message(&self) -> Option<impl fmt::Display>;
 }
 
@@ -69,7 +69,7 @@ impl KnownError for anyhow::Error {
     }
 }
 
-/// axum's error responses: the status, and whatever else is sent.
+/// Error responses of axum: a status with a body.
 #[cfg(feature = "http")]
 impl<T> KnownError for (http::StatusCode, T) {
     fn known_type(&self) -> &'static str {
@@ -81,7 +81,7 @@ impl<T> KnownError for (http::StatusCode, T) {
     }
 }
 
-/// gRPC's statuses are a closed set.
+/// The status codes of gRPC are a closed set.
 #[cfg(feature = "tonic")]
 impl TcError for tonic::Status {
     const TYPES: &'static [&'static str] = &grpc::CODES;
@@ -91,10 +91,10 @@ impl TcError for tonic::Status {
     }
 }
 
-/// The messages of an error and of its causes. Of a chain that is too long for `error.message`, the root cause is kept.
+/// The messages of an error and its causes. If the chain is too long for `error.message`, the root cause is kept.
 struct Chain<'a>(&'a (dyn Error + 'static));
 
-/// As many bytes as a message may have (`error::MESSAGE_BYTES`).
+/// The maximum length of a message in bytes (`error::MESSAGE_BYTES`).
 const MOST: usize = 256;
 
 impl fmt::Display for Chain<'_> {
@@ -103,7 +103,7 @@ impl fmt::Display for Chain<'_> {
         let mut next = Some(self.0);
         while let Some(error) = next {
             root = error.to_string();
-            // Some errors show their cause themselves.
+            // Some errors include their cause in their own message.
             if !text.ends_with(&root) {
                 text.push_str(if text.is_empty() { "" } else { ": " });
                 text.push_str(&root);
@@ -119,8 +119,8 @@ impl fmt::Display for Chain<'_> {
     }
 }
 
-/// What an error or one of its causes is, if that can be told. A gRPC status says the same as outside of a chain; of several
-/// `io::Error`, the innermost says most.
+/// Returns the type of an error or one of its causes, if it is known. A gRPC status has the same type as outside a chain. Of
+/// several `io::Error`s, the innermost is the most specific.
 fn type_of_chain(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let mut next = Some(error);
     let mut found = None;
@@ -137,7 +137,7 @@ fn type_of_chain(error: &(dyn Error + 'static)) -> Option<&'static str> {
 
 macro_rules! kinds {
     ($($kind:ident)+) => {
-        /// The name of a kind of `io::Error`.
+        /// Returns the name of a kind of `io::Error`.
         fn kind_name(kind: io::ErrorKind) -> &'static str {
             match kind {
                 $(io::ErrorKind::$kind => concat!("io::", stringify!($kind)),)+
@@ -155,7 +155,7 @@ kinds! {
     Interrupted Unsupported UnexpectedEof OutOfMemory Other
 }
 
-/// A status as text. All of them are parts of one text, so that none is allocated.
+/// Returns a status as text. All of them are slices of one constant, so none is allocated.
 #[cfg(feature = "http")]
 fn status_text(status: u16) -> &'static str {
     const FIRST: usize = 100;

@@ -1,45 +1,45 @@
-//! What calls, futures and streams carry beside a span: nothing, or the measure of their metrics.
+//! The metrics of a call, future or stream, which its wrapper carries beside the span.
 //!
-//! Metrics are in a room above this one. So the wrappers are generic over what they carry, and know it by these traits.
+//! Metrics belong to a room above this one, so the wrappers are generic over these traits.
 
 use crate::declare::callsite::Callsite;
 use crate::declare::metric::Labels;
 use crate::record::finished::Outcome;
 use crate::trace::observe::Verdict;
 
-/// Metrics of one call, or none. Dropped while they run, they end as they were told to.
+/// The metrics of one call, or none. If dropped while they run, they record the outcome set by `if_dropped`.
 pub trait Metrics: Send + Sync + Sized + 'static {
-    /// None. A function and no constant: a constant would be copied with all its bytes.
+    /// Returns no metrics. A function and not a constant, which would be copied with all its bytes.
     fn none() -> Self;
 
-    /// Those of a call with these labels, if it is to be measured. They do not run yet.
+    /// Creates the metrics of a call with these labels, if it is to be measured. They are not started yet.
     fn of(callsite: &'static Callsite, labels: impl FnOnce() -> Labels) -> Self;
 
-    /// Whether there are none.
+    /// Returns whether there are no metrics.
     fn is_none(&self) -> bool;
 
-    /// Starts them if they do not run, at a reading of the clock if the span has one.
+    /// Starts the metrics if they are not running, with the clock reading of the span if there is one.
     fn start(&mut self, reading: Option<u64>);
 
-    /// How they end if nobody says so.
+    /// Sets the outcome to record if the metrics are dropped while they run.
     fn if_dropped(&mut self, outcome: Outcome);
 
-    /// A reading of the clock for the end: the given one, or one of their own if they need it.
+    /// Returns the clock reading for the end: the given one, or a new one if these metrics need it.
     fn end_reading(&self, reading: Option<u64>) -> u64;
 
-    /// Ends them where they are, at a reading of the clock: there are none afterwards.
+    /// Ends the metrics at a clock reading. Afterwards there are none.
     fn end(&mut self, end: u64, verdict: &Verdict);
 
-    /// An item of a stream came; `last` is the reading of the clock at the one before.
+    /// Records an item of a stream; `last` is the clock reading of the previous item.
     fn item(&mut self, last: &mut Option<u64>);
 
-    /// What the item says: after an error the stream has failed.
+    /// Applies an item's verdict: after an error the stream counts as failed.
     fn judge_item(&mut self, verdict: &Verdict);
 
-    /// Ends those of a stream, at a reading of the clock.
+    /// Ends the metrics of a stream at a clock reading.
     fn end_items(&mut self, end: u64);
 
-    /// Takes them out.
+    /// Takes the metrics out, leaving none.
     #[inline(always)]
     fn take(&mut self) -> Self {
         std::mem::replace(self, Self::none())
@@ -82,12 +82,12 @@ impl Metrics for () {
     fn end_items(&mut self, _: u64) {}
 }
 
-/// A callsite, and what its calls carry beside a span.
+/// A callsite, with the type of the metrics of its calls.
 pub trait Site: Copy {
-    /// Their metrics.
+    /// The type of the metrics.
     type Metrics: Metrics;
 
-    /// The callsite.
+    /// Returns the callsite.
     fn callsite(self) -> &'static Callsite;
 }
 

@@ -1,8 +1,8 @@
-//! What a result says about its call, told by its type, whatever that is called in the source.
+//! Observes the results of calls. The result's type alone decides how, so aliases behave like the types they name.
 //!
-//! `(Tag::<R>::ERRORS, Tag::<R>::TYPES, Tag::<R>::MESSAGES)` observes an `R`: each constant is inherent where it says something, else
-//! that of the trait `Otherwise`. Paths are used and not methods that are found through `Deref`, because the compiler
-//! resolves them several times faster.
+//! `(Tag::<R>::ERRORS, Tag::<R>::TYPES, Tag::<R>::MESSAGES)` observes an `R`: each constant is an inherent one if the type has
+//! it, else the default of the trait `Otherwise`. These are paths and not methods found through `Deref`, because the compiler
+//! resolves paths several times faster.
 
 use std::any::type_name;
 use std::fmt::Display;
@@ -17,9 +17,9 @@ use crate::trace::error::ErrorInfo;
 use crate::trace::known_error::KnownError;
 use crate::trace::span::End;
 
-/// What looks at a result when a call is over, or at an item of a stream.
+/// Observes the result of a call, or an item of a stream.
 pub trait Observe<R> {
-    /// Tells `seen` of it.
+    /// Reports the result to `seen`.
     fn observe(&self, result: &R, seen: &mut Seen<'_>);
 }
 
@@ -29,7 +29,7 @@ impl<R> Observe<R> for () {
     fn observe(&self, _: &R, _: &mut Seen<'_>) {}
 }
 
-/// One after the other.
+/// Observes with each of them in turn.
 impl<R, A: Observe<R>, B: Observe<R>> Observe<R> for (A, B) {
     #[inline(always)]
     fn observe(&self, result: &R, seen: &mut Seen<'_>) {
@@ -38,7 +38,7 @@ impl<R, A: Observe<R>, B: Observe<R>> Observe<R> for (A, B) {
     }
 }
 
-/// A closure that observes, where the type of the result has no name.
+/// An observer that is a closure, for results whose type has no name.
 #[derive(Clone, Copy)]
 pub struct Probe<H>(pub(crate) H);
 
@@ -49,14 +49,14 @@ impl<R, H: Fn(&R, &mut Seen<'_>)> Observe<R> for Probe<H> {
     }
 }
 
-/// Who is told of a result: the span if it is recorded, the metrics if the call is measured.
+/// The receivers of an observation: the span if it is recorded, the metrics if the call is measured.
 pub struct Seen<'v> {
     pub(crate) end: Option<End>,
     pub(crate) verdict: Option<&'v mut Verdict>,
 }
 
 impl Seen<'_> {
-    /// Has an observer look at the result.
+    /// Observes the result with `observer`.
     #[inline(always)]
     pub fn by<R>(&mut self, observer: impl Observe<R>, result: &R) {
         observer.observe(result, self);
@@ -75,7 +75,7 @@ impl Seen<'_> {
     }
 }
 
-/// What a result says to metrics: whether it is an error, of which type, and the labels that come from it.
+/// The outcome of a call for its metrics: whether the result is an error, its type, and the labels derived from it.
 #[derive(Default)]
 pub struct Verdict {
     pub(crate) failed: bool,
@@ -83,8 +83,8 @@ pub struct Verdict {
     pub(crate) labels: ResultLabels,
 }
 
-/// The type of a result. What is known of it are associated constants: those of the `impl` blocks of [`Tag`] that apply, else those of
-/// [`Otherwise`], because the compiler prefers what is inherent. Each constant has a type of its own.
+/// The type of a result. Its properties are associated constants: those of the `impl` blocks of [`Tag`] that apply, else those of
+/// [`Otherwise`], because the compiler prefers inherent constants. Each constant has its own type.
 pub struct Tag<R>(PhantomData<fn(&R)>);
 
 impl<R> Tag<R> {
@@ -97,58 +97,58 @@ impl<R> Tag<R> {
         Tag::NEW
     }
 
-    /// Gives an expression its type where it is never reached.
+    /// Gives an unreachable expression its type.
     pub fn unreachable() -> R {
         unreachable!("generated code pins a type with this, behind `if false`")
     }
 }
 
-/// What holds of a type if nothing more special does.
+/// The defaults, for types without a more specific `impl`.
 pub trait Otherwise<R>: Sized {
-    /// It is no `Result`.
+    /// The type is not a `Result`.
     const ERRORS: () = ();
-    /// Its errors have only the name of their type.
+    /// The errors have no known types except their type's name.
     const TYPES: () = ();
-    /// Its errors have no message.
+    /// The errors have no message.
     const MESSAGES: () = ();
-    /// It is no boxed future or stream.
+    /// The type is not a boxed future or stream.
     const COVER: () = ();
 
-    /// It is no future that would have to be refused.
+    /// The type is not a future that has to be rejected.
     #[inline(always)]
     fn future() {}
 
-    /// [`ERRORS`](Self::ERRORS) of a type without a name.
+    /// Returns [`ERRORS`](Self::ERRORS), for a type without a name.
     #[inline(always)]
     fn errors(&self) {}
 
-    /// [`TYPES`](Self::TYPES) of a type without a name.
+    /// Returns [`TYPES`](Self::TYPES), for a type without a name.
     #[inline(always)]
     fn types(&self) {}
 
-    /// [`MESSAGES`](Self::MESSAGES) of a type without a name.
+    /// Returns [`MESSAGES`](Self::MESSAGES), for a type without a name.
     #[inline(always)]
     fn messages(&self) {}
 
-    /// The tag of what a result gives in the end: its own.
+    /// Returns the tag of the value that a result stands for: here the result itself.
     #[inline(always)]
     fn given(&self) -> Tag<R> {
         Tag::NEW
     }
 
-    /// Makes attributes of the value.
+    /// Creates an observer that derives attributes from the result.
     #[inline(always)]
     fn attributes<F: Fn(&R, &mut End)>(&self, attributes: F) -> Attributes<Itself, F> {
         Attributes(attributes, PhantomData)
     }
 
-    /// Makes labels of the value.
+    /// Creates an observer that derives labels from the result.
     #[inline(always)]
     fn labels<F: Fn(&R, &mut ResultLabels)>(&self, labels: F) -> LabelValues<Itself, F> {
         LabelValues(labels, PhantomData)
     }
 
-    /// Refuses a closure where there are no errors.
+    /// Rejects an `err_if` closure for a type without errors.
     fn err_if<O, F>(&self, observer: O, _: F) -> O
     where
         R: IsResult,
@@ -159,21 +159,21 @@ pub trait Otherwise<R>: Sized {
 
 impl<R> Otherwise<R> for Tag<R> {}
 
-/// The constant of a `Result`, or of a boxed future or stream that gives one.
+/// The constant of a `Result`, or of a boxed future or stream of one.
 pub struct Errors;
 
-/// The constant of those whose error tells its type.
+/// The constant of results whose errors have known types.
 pub struct Typed;
 
-/// The constant of those whose error can be shown.
+/// The constant of results whose errors implement `Display`.
 pub struct Shown;
 
-/// Stands for `Shown` where messages are not wanted.
+/// Used instead of `Shown` if messages are not to be recorded.
 pub struct Unwanted;
 
-/// A `Result`, or a boxed future or stream that gives one.
+/// A `Result`, or a boxed future or stream of one.
 pub trait Fallible {
-    /// The type of its errors.
+    /// The error type.
     type Error;
 }
 
@@ -195,12 +195,12 @@ macro_rules! fallible {
 
 fallible!(, Send, Send Sync);
 
-// By a trait and not for each type: the compiler looks at every `impl` block of `Tag` that has a constant of this name.
+// A trait bound instead of one `impl` per type: the compiler examines every `impl` block of `Tag` with a constant of this name.
 impl<R: Fallible> Tag<R> {
-    /// It may be an error.
+    /// The result may be an error.
     pub const ERRORS: Errors = Errors;
 
-    /// The same for a type without a name.
+    /// Returns [`ERRORS`](Self::ERRORS), for a type without a name.
     #[inline(always)]
     pub fn errors(&self) -> Errors {
         Errors
@@ -208,10 +208,10 @@ impl<R: Fallible> Tag<R> {
 }
 
 impl<R: Fallible<Error: KnownError>> Tag<R> {
-    /// Its errors tell their type.
+    /// The errors have known types.
     pub const TYPES: Typed = Typed;
 
-    /// The same for a type without a name.
+    /// Returns [`TYPES`](Self::TYPES), for a type without a name.
     #[inline(always)]
     pub fn types(&self) -> Typed {
         Typed
@@ -219,17 +219,17 @@ impl<R: Fallible<Error: KnownError>> Tag<R> {
 }
 
 impl<R: Fallible<Error: Display>> Tag<R> {
-    /// Its errors can be shown.
+    /// The errors implement `Display`.
     pub const MESSAGES: Shown = Shown;
 
-    /// The same for a type without a name.
+    /// Returns [`MESSAGES`](Self::MESSAGES), for a type without a name.
     #[inline(always)]
     pub fn messages(&self) -> Shown {
         Shown
     }
 }
 
-/// Observes errors by the three constants of a type.
+/// Reports errors as the three constants of their type specify.
 impl<T, E, A: ErrorTypes<E>, B: Messages<E>> Observe<Result<T, E>> for (Errors, A, B) {
     #[inline]
     fn observe(&self, result: &Result<T, E>, seen: &mut Seen<'_>) {
@@ -239,15 +239,15 @@ impl<T, E, A: ErrorTypes<E>, B: Messages<E>> Observe<Result<T, E>> for (Errors, 
     }
 }
 
-/// There are no errors.
+/// The type has no errors.
 impl<R, A, B> Observe<R> for ((), A, B) {
     #[inline(always)]
     fn observe(&self, _: &R, _: &mut Seen<'_>) {}
 }
 
-/// Reports an error by its type.
+/// Reports an error with its type.
 pub trait ErrorTypes<E> {
-    /// Reports it with its message.
+    /// Reports the error with its type and message.
     fn fail<B: Messages<E>>(error: &E, seen: &mut Seen<'_>);
 }
 
@@ -267,12 +267,12 @@ impl<E> ErrorTypes<E> for () {
     }
 }
 
-/// The message of an error.
+/// Access to the message of an error.
 pub trait Messages<E> {
-    /// Whether it is to be recorded.
+    /// Whether the message is recorded.
     const WANTED: bool = true;
 
-    /// The message, if there is one.
+    /// Returns the message, if there is one.
     fn of(_: &E) -> Option<&dyn Display> {
         None
     }
@@ -291,7 +291,7 @@ impl<E> Messages<E> for Unwanted {
     const WANTED: bool = false;
 }
 
-/// Observes the errors for which a closure returns true.
+/// Observes only the errors for which a closure returns true.
 pub struct ErrorsIf<O, F>(O, F);
 
 impl<T, E, O: Observe<Result<T, E>>, F: Fn(&E) -> bool> Observe<Result<T, E>> for ErrorsIf<O, F> {
@@ -304,42 +304,42 @@ impl<T, E, O: Observe<Result<T, E>>, F: Fn(&E) -> bool> Observe<Result<T, E>> fo
 }
 
 impl<T, E> Tag<Result<T, E>> {
-    /// Leaves out the errors for which the closure is false.
+    /// Creates an observer that ignores the errors for which the closure returns false.
     #[inline(always)]
     pub fn err_if<O, F: Fn(&E) -> bool>(&self, observer: O, is_error: F) -> ErrorsIf<O, F> {
         ErrorsIf(observer, is_error)
     }
 
-    /// Makes attributes of the value that is no error.
+    /// Creates an observer that derives attributes from the `Ok` value.
     #[inline(always)]
     pub fn attributes<F: Fn(&T, &mut End)>(&self, attributes: F) -> Attributes<OkValue, F> {
         Attributes(attributes, PhantomData)
     }
 
-    /// Makes labels of the value that is no error.
+    /// Creates an observer that derives labels from the `Ok` value.
     #[inline(always)]
     pub fn labels<F: Fn(&T, &mut ResultLabels)>(&self, labels: F) -> LabelValues<OkValue, F> {
         LabelValues(labels, PhantomData)
     }
 }
 
-/// No type: those that are a `Result` do not ask for it.
+/// Never used as a type: types that are a `Result` have their own `err_if`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a `Result`, so that `err_if` has no errors to decide about",
-    label = "not a closure about the error of a `Result`",
-    note = "remove `err_if`, or return a `Result`; of a future or stream it is about the output or the items"
+    message = "`{Self}` is not a `Result`, so `err_if` has no error to examine",
+    label = "expected a closure that takes the error of a `Result`",
+    note = "remove `err_if`, or return a `Result`; for a future or stream, `err_if` examines the output or the items"
 )]
 pub trait IsResult {}
 
-/// What attributes and labels are made from.
+/// The value from which attributes and labels are derived.
 pub trait ValueOf<R> {
-    /// Its type.
+    /// The type of the value.
     type Value;
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     fn value(result: &R) -> Option<&Self::Value>;
 }
 
-/// The value of a `Result` that is no error.
+/// The `Ok` value of a `Result`.
 pub enum OkValue {}
 
 impl<T, E> ValueOf<Result<T, E>> for OkValue {
@@ -363,7 +363,7 @@ impl<R> ValueOf<R> for Itself {
     }
 }
 
-/// Makes attributes of a value, if the span is recorded.
+/// Derives attributes from a value, if the span is recorded.
 pub struct Attributes<V, F>(F, PhantomData<fn(&V)>);
 
 impl<R, V: ValueOf<R>, F: Fn(&V::Value, &mut End)> Observe<R> for Attributes<V, F> {
@@ -375,7 +375,7 @@ impl<R, V: ValueOf<R>, F: Fn(&V::Value, &mut End)> Observe<R> for Attributes<V, 
     }
 }
 
-/// Makes labels of a value, if the call is measured.
+/// Derives labels from a value, if the call is measured.
 pub struct LabelValues<V, F>(F, PhantomData<fn(&V)>);
 
 impl<R, V: ValueOf<R>, F: Fn(&V::Value, &mut ResultLabels)> Observe<R> for LabelValues<V, F> {
@@ -387,15 +387,15 @@ impl<R, V: ValueOf<R>, F: Fn(&V::Value, &mut ResultLabels)> Observe<R> for Label
     }
 }
 
-/// Hands a value to a closure whose parameter's type is then known.
+/// Calls a closure with a value, so that the type of its parameter is inferred.
 #[inline(always)]
 pub fn apply<'a, T: ?Sized, R>(value: &'a T, f: impl FnOnce(&'a T) -> R) -> R {
     f(value)
 }
 
-/// The output of a function type: a way to name `!`.
+/// The output of a function type: a way to write the type `!`.
 pub trait FnOutput {
-    /// What it returns.
+    /// The return type.
     type Output;
 }
 

@@ -1,12 +1,12 @@
-//! Opening a span: who its parent is, whether it is recorded, and a block for it.
+//! Opens spans: finds the parent, decides whether the span is recorded, and takes a block for it.
 //!
-//! The common cases come first and are short: a child of a recorded span, a child of an unsampled one. Roots, explicit
-//! parents and captures are behind calls of their own.
+//! The common cases come first and are short: a child of a recorded span, a child of an unsampled one. Roots, explicit parents
+//! and captures are in separate functions.
 
 use crate::declare::callsite::{CAPTURE, Callsite, Kind, NEW, RECORD, TIMED, WATCHED};
 use crate::declare::switch;
 use crate::record::block::{
-    self, BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED,
+    self, BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_PROPAGATED, NOT_RANDOM, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED,
 };
 use crate::record::bridge;
 use crate::record::local::{self, Local};
@@ -14,20 +14,20 @@ use crate::record::polls;
 use crate::record::sampling;
 use crate::record::sampling::Sampler;
 use crate::trace::context::{self, Context};
-use crate::trace::stray;
+use crate::trace::outside_capture;
 
-/// Opens a span below the current one. `None`: nothing to do, and the current span stays the parent of what follows.
-/// A block that is not RECORDING stands for an unsampled root or call: what follows below it is unsampled too.
+/// Opens a span below the current one. Returns `None` if there is nothing to do; the current span then stays the parent. A block
+/// without RECORDING represents an unsampled root or outgoing call: spans below it are unsampled too.
 #[inline(never)]
 pub(crate) fn open(callsite: &'static Callsite) -> Option<BlockRef> {
     local::with(|local| match local.current() {
         Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
         Some(parent) if !parent.has(EMPTY | BRIDGED) => unsampled(local, callsite, parent),
-        parent => seldom(local, callsite, parent),
+        parent => root_or_bridged(local, callsite, parent),
     })
 }
 
-/// A span below an unsampled one has nothing to do, unless it is about a call to elsewhere: that is told its id.
+/// A span below an unsampled one needs no block unless it is an outgoing call, whose id is sent to the callee.
 #[inline(always)]
 fn unsampled(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
     if callsite.kind() == Kind::Internal { None } else { unsampled_call(local, callsite, parent) }
@@ -38,14 +38,14 @@ fn unsampled_call(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
     if calls_out(callsite) { carry(local, callsite, parent) } else { None }
 }
 
-/// Whether a span is about a call to elsewhere.
+/// Returns whether the span is an outgoing call.
 fn calls_out(callsite: &Callsite) -> bool {
     matches!(callsite.kind(), Kind::Client | Kind::Producer)
 }
 
-/// Roots, and unsampled spans beside another API.
+/// Opens a root, or a span below an unsampled one while another API is bridged.
 #[inline(never)]
-fn seldom(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>) -> Option<BlockRef> {
+fn root_or_bridged(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>) -> Option<BlockRef> {
     match parent {
         Some(parent) if !parent.has(EMPTY) && bridge::is_unchanged(parent, callsite.kind()) => None,
         parent => not_seen(local, callsite, parent),
@@ -63,18 +63,19 @@ fn not_seen(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>
     }
 }
 
-/// Opens a span where the parent may be another API's, and notes how that stands.
+/// Opens a span whose parent may belong to another API, and stores that API's current span in the block.
 #[inline(never)]
 fn enter_bridged(local: &Local, callsite: &'static Callsite) -> Option<BlockRef> {
-    // Without an API that is told of all calls to elsewhere, those that are not sampled still need an id of their own.
+    // A stand-in is attached to the other API. If spans are only emitted to `tracing`, an unsampled outgoing call still needs its
+    // own id.
     let stand_in = bridge::attaches(callsite.kind()) || (cfg!(has_tracing_emit) && calls_out(callsite));
     let block = open_bridged(local, callsite, stand_in)?;
     context::note(local, block);
     Some(block)
 }
 
-/// Opens a span where the parent may be another API's. If there is none to open and `stand_in` is set, its parent takes
-/// its place.
+/// Opens a span whose parent may belong to another API. If no span is opened and `stand_in` is set, returns a block with the
+/// parent's context instead.
 #[inline(never)]
 fn open_bridged(local: &Local, callsite: &'static Callsite, stand_in: bool) -> Option<BlockRef> {
     if let Some(theirs) = context::theirs(local) {
@@ -97,7 +98,7 @@ fn open_bridged(local: &Local, callsite: &'static Callsite, stand_in: bool) -> O
     carry(local, callsite, parent?)
 }
 
-/// As `open`, for a span that may run on another thread: if there is none, its parent is taken along instead.
+/// As `open`, for a span that may run on another thread: if no span is opened, returns a block with the parent's context.
 #[inline(never)]
 pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
     local::with(|local| {
@@ -114,8 +115,8 @@ pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
     })
 }
 
-/// As `open_movable` in its common cases: a child of a recorded span, or the ids and flags of an unsampled one. `None`: not one
-/// of these. It calls nothing, so that its caller has nothing to save.
+/// The common cases of `open_movable`: a child of a recorded span, or the ids and flags of an unsampled one. Returns `None` in
+/// all other cases. It calls no functions, so its caller saves no registers.
 #[inline(always)]
 pub(crate) fn open_movable_shortly(local: &Local, callsite: &'static Callsite) -> Option<BlockRef> {
     let parent = local.current()?;
@@ -124,14 +125,14 @@ pub(crate) fn open_movable_shortly(local: &Local, callsite: &'static Callsite) -
         let is_short = is_short(local, callsite, inherited);
         return if is_short { short_child(local, callsite, parent, inherited) } else { None };
     }
-    let is_plain = !parent.has(EMPTY | HAS_EXT | BRIDGED | block::WATCHED)
+    let is_plain = !parent.has(EMPTY | HAS_PROPAGATED | BRIDGED | block::WATCHED)
         && callsite.kind() == Kind::Internal
         && !bridge::is_on();
-    // Ids of an unsampled root are made when they are needed.
+    // An unsampled root has no ids until they are needed.
     if is_plain && parent.span_id.get() != 0 && local.has_spare() { context::copy_plain(local, parent) } else { None }
 }
 
-/// A context for what runs elsewhere below `parent`.
+/// Returns a block with the context of `parent`, for work that runs elsewhere.
 fn carry(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
     let block = local.acquire()?;
     context::copy(local, parent, block, callsite.kind());
@@ -140,7 +141,7 @@ fn carry(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option
     Some(block)
 }
 
-/// Gives a context that stands for a call to elsewhere which is not sampled a span id of its own: no two calls share one.
+/// Gives the context of an unsampled outgoing call its own span id, so that no two calls share one.
 fn renew(local: &Local, callsite: &'static Callsite, block: BlockRef) {
     if calls_out(callsite) && !block.has(SAMPLED | EMPTY) && state(callsite) & (RECORD | CAPTURE) != 0 {
         local.ids.ensure_seeded();
@@ -149,7 +150,7 @@ fn renew(local: &Local, callsite: &'static Callsite, block: BlockRef) {
     }
 }
 
-/// Has stalls looked for where a context stands for a span of this callsite that is not recorded.
+/// Enables stall detection for a context that represents an unrecorded span of this callsite.
 fn watch(callsite: &'static Callsite, block: BlockRef) {
     if state(callsite) & WATCHED != 0 {
         block.callsite.set(callsite);
@@ -157,14 +158,14 @@ fn watch(callsite: &'static Callsite, block: BlockRef) {
     }
 }
 
-/// Opens a span below `parent`, whatever is current. If there is none, the parent is taken along instead.
+/// Opens a span below `parent`, ignoring the current span. If no span is opened, returns a block with the parent's context.
 #[inline(never)]
 pub(crate) fn open_under(callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
     parent.prepare();
     local::with(|local| plain_child(local, callsite, parent).or_else(|| below(local, callsite, parent, None)))
 }
 
-/// The most common case of `below`, without a block for the parent: a sampled caller with nothing but ids.
+/// The most common case of `below`, without a block for the parent: a sampled parent with ids and flags only.
 #[inline(always)]
 fn plain_child(local: &Local, callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
     let in_capture = switch::is_capturing() || local.current().is_some_and(|current| current.has(CAPTURED));
@@ -184,7 +185,7 @@ fn plain_child(local: &Local, callsite: &'static Callsite, parent: &Context) -> 
     Some(block)
 }
 
-/// The same where `sampler` decides, if the span is a root.
+/// As `open_under`; `sampler` decides if the span is a root.
 pub(crate) fn open_sampled(callsite: &'static Callsite, parent: &Context, sampler: &Sampler) -> Option<BlockRef> {
     local::with(|local| below(local, callsite, parent, Some(sampler)))
 }
@@ -223,19 +224,21 @@ fn child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option
     }
 }
 
-/// Whether opening a child is short: the parent is an ordinary span of this process, and there is a block at hand.
+/// Returns whether opening a child takes the short path: the parent is an ordinary span of this process, and a block is at hand.
 #[inline(always)]
 fn is_short(local: &Local, callsite: &'static Callsite, inherited: u32) -> bool {
-    inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) == 0 && is_plainly_recorded(callsite) && local.has_spare()
+    inherited & (CAPTURED | REMOTE | HAS_PROPAGATED | BRIDGED) == 0
+        && is_plainly_recorded(callsite)
+        && local.has_spare()
 }
 
-/// The same whatever the callsite.
+/// As `is_short`, for any callsite.
 #[inline(always)]
 fn is_short_below(local: &Local, inherited: u32) -> bool {
-    inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) == 0 && local.has_spare()
+    inherited & (CAPTURED | REMOTE | HAS_PROPAGATED | BRIDGED) == 0 && local.has_spare()
 }
 
-/// Whether spans of the callsite are recorded, and nothing else is to be done about them.
+/// Returns whether spans of the callsite are recorded and need no other treatment.
 #[inline(always)]
 fn is_plainly_recorded(callsite: &Callsite) -> bool {
     callsite.state() & (RECORD | NEW | TIMED | WATCHED) == RECORD
@@ -259,7 +262,7 @@ fn longer_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) ->
     }
     let (inherited, state) = (parent.flags.get(), callsite.state());
     if is_short_below(local, inherited) && state & (RECORD | NEW) == RECORD {
-        // All that is uncommon about it is that its polls are looked at.
+        // The only difference from an ordinary child is that its polls are observed.
         let block = short_child(local, callsite, parent, inherited)?;
         block.raise(polls::flags(state));
         block.polls.set(0);
@@ -274,7 +277,7 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
     let state = state(callsite);
     if state & wanted == 0 {
         if state & CAPTURE != 0 {
-            stray::note(callsite.name());
+            outside_capture::note(callsite.name());
         }
         return None;
     }
@@ -282,7 +285,7 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
         local.count_blockless();
         return None;
     };
-    // REMOTE says that the parent is in another process, REMOTE_PARENT that its child's parent is.
+    // REMOTE: the span itself is in another process. REMOTE_PARENT: its parent is.
     let remote = if inherited & REMOTE != 0 { REMOTE_PARENT } else { 0 };
     block.begin(
         RECORDING
@@ -297,11 +300,11 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
     block.trace_id.set(parent.trace_id.get());
     block.parent_id.set(parent.span_id.get());
     block.span_id.set(local.ids.span_id());
-    context::set_ext(block, context::ext_of(parent));
+    context::set_propagated(block, context::propagated_of(parent));
     Some(block)
 }
 
-/// Opens a root: where nothing is current, or a context that has no trace yet.
+/// Opens a root: no span is current, or only a context without a trace.
 #[inline(never)]
 fn root(
     local: &Local,
@@ -310,12 +313,12 @@ fn root(
     sampler: Option<&Sampler>,
 ) -> Option<BlockRef> {
     let captured = around.map_or(0, |context| context.flags.get() & CAPTURED);
-    let ext = around.and_then(context::ext_of);
+    let propagated = around.and_then(context::propagated_of);
     let wanted = if captured != 0 { CAPTURE } else { RECORD };
     let state = state(callsite);
     if state & wanted == 0 {
         if state & CAPTURE != 0 {
-            stray::note(callsite.name());
+            outside_capture::note(callsite.name());
         }
         return None;
     }
@@ -324,7 +327,7 @@ fn root(
     }
     local.ids.ensure_seeded();
     let trace_id = local.ids.trace_id();
-    // A custom sampler is the user's code: it runs before there is a block.
+    // A custom sampler is user code, so it runs before a block is taken.
     let (name, kind) = (callsite.name(), callsite.kind());
     let samples = || match sampler {
         Some(sampler) => sampler.samples(trace_id, name, kind),
@@ -344,7 +347,7 @@ fn root(
     block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
     block.parent_id.set(0);
     block.span_id.set(if sampled { local.ids.span_id() } else { 0 });
-    context::set_ext(block, ext);
+    context::set_propagated(block, propagated);
     Some(block)
 }
 

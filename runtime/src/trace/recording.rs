@@ -1,6 +1,6 @@
-//! Recording, at its lowest level: switch it on, take finished spans out, ask what became of them.
+//! The lowest level of recording: switch it on, take finished spans, read the accounting.
 //!
-//! This is what exporters are built on, and what a program uses that wants its spans in memory and nothing else.
+//! Exporters are built on it. Use it directly in a program that only needs its spans in memory.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,7 +27,7 @@ use crate::record::recorder::{self, Accounting, Capacity, Memory, Recorder};
 use crate::record::sampling::{self, Sampler};
 use crate::trace::fork;
 
-/// What to record, and how much of it.
+/// Settings of a recording: which spans, and how much memory.
 ///
 /// ```
 /// use tracecast::Sampler;
@@ -40,19 +40,20 @@ use crate::trace::fork;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct RecordingConfig {
-    /// Memory for open and finished spans. It is taken once per process: a later recording uses what the first one took.
+    /// Memory for open and finished spans. It is allocated once per process: later recordings use the memory of the first one.
     pub(crate) capacity: Capacity,
-    /// Which roots are recorded.
+    /// The sampler of roots.
     pub(crate) sampler: Sampler,
-    /// What one span may hold.
+    /// The limits of one span.
     pub(crate) limits: Limits,
-    /// Which components make spans.
+    /// The filter of components.
     pub(crate) filter: Filter,
 }
 
 impl RecordingConfig {
-    /// Limits the memory: chunks of 16 KiB for finished spans, of which each thread that ends spans holds one, and blocks of 512
-    /// bytes for open spans, of which a span takes one, or more if much is recorded on it. It is taken once per process.
+    /// Sets the memory limits: chunks of 16 KiB for finished spans, of which each thread that ends spans holds one, and blocks of
+    /// 512 bytes for open spans, of which a span uses one, or more if much is recorded on it. The memory is allocated once per
+    /// process.
     ///
     /// ```
     /// # use tracecast::testing::RecordingConfig;
@@ -63,7 +64,7 @@ impl RecordingConfig {
         RecordingConfig { capacity: Capacity { chunks, blocks }, ..self }
     }
 
-    /// Chooses which roots are recorded.
+    /// Sets the sampler, which decides which roots are recorded.
     ///
     /// ```
     /// # use tracecast::{Sampler, testing::RecordingConfig};
@@ -74,7 +75,7 @@ impl RecordingConfig {
         RecordingConfig { sampler, ..self }
     }
 
-    /// Changes the limits of what one span may hold.
+    /// Changes the limits of one span.
     ///
     /// ```
     /// # use tracecast::testing::RecordingConfig;
@@ -86,7 +87,7 @@ impl RecordingConfig {
         self
     }
 
-    /// Chooses which components make spans.
+    /// Sets the filter, which decides which components record spans.
     ///
     /// ```
     /// # use tracecast::testing::RecordingConfig;
@@ -99,7 +100,7 @@ impl RecordingConfig {
     }
 }
 
-/// Recording is on for as long as this lives. There is one at a time.
+/// An active recording; dropping it switches recording off. There is at most one at a time.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -117,19 +118,19 @@ impl RecordingConfig {
 pub struct Recording {
     recorder: &'static Recorder,
     closed: AtomicBool,
-    /// What was counted before it was switched on.
+    /// The counts before recording was switched on.
     #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only a report of the export asks"))]
     before: Accounting,
 }
 
-/// Has contexts work although nothing is recorded, for log lines and for what is forwarded to others. Recording that starts
-/// later uses the same memory.
+/// Enables context propagation while nothing is recorded, for log lines and forwarded headers. A recording that starts later uses
+/// the same memory.
 pub(crate) fn prepare(memory: Memory) {
     fork::watch();
     recorder::install(memory);
 }
 
-/// Recording is on already.
+/// The error of starting a recording while another one is active.
 ///
 /// ```
 /// use tracecast::testing::{AlreadyRecording, Recording, RecordingConfig};
@@ -143,14 +144,14 @@ pub struct AlreadyRecording;
 
 impl fmt::Display for AlreadyRecording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("spans are being recorded already; there is one recording at a time in a process")
+        f.write_str("spans are already being recorded; a process can have only one recording at a time")
     }
 }
 
 impl std::error::Error for AlreadyRecording {}
 
 impl Recording {
-    /// Switches recording on.
+    /// Starts recording.
     ///
     /// ```
     /// use tracecast::testing::{Recording, RecordingConfig};
@@ -161,7 +162,7 @@ impl Recording {
     /// ```
     ///
     /// # Errors
-    /// If it is on already.
+    /// Fails if recording is already on.
     pub fn start(config: RecordingConfig) -> Result<Self, AlreadyRecording> {
         if !switch::claim_recording() {
             return Err(AlreadyRecording);
@@ -177,7 +178,7 @@ impl Recording {
         Ok(Recording { recorder, closed: AtomicBool::new(false), before })
     }
 
-    /// Takes out all spans that have ended, and a marker for each span whose heartbeat is due.
+    /// Takes all spans that have ended, and a marker for each span whose heartbeat is due.
     ///
     /// ```
     /// use tracecast::{Kind, Span};
@@ -195,7 +196,7 @@ impl Recording {
         spans
     }
 
-    /// As `drain`, but each is only lent, and only for as long as `go_on` says so; whether that was all of them.
+    /// As `drain`, but lends each span to `visit`, and stops when `go_on` returns false. Returns whether all spans were taken.
     pub(crate) fn take(&self, go_on: impl Fn() -> bool, mut visit: impl FnMut(Taken<'_>)) -> bool {
         if !self.is_current() {
             return true;
@@ -209,8 +210,8 @@ impl Recording {
         all
     }
 
-    /// Takes the recorded spans that are open, as far as they were not taken before: ids, parent, name, start and the time
-    /// until now. When one of them ends later, that is not taken again.
+    /// Takes the open recorded spans that were not taken before, with ids, parent, name, start, and the time since then as the
+    /// duration. A span that was taken this way is not taken again when it ends.
     #[cfg(has_otlp)]
     pub(crate) fn take_unfinished(&self, mut visit: impl FnMut(Taken<'_>)) {
         if !self.is_current() {
@@ -226,14 +227,14 @@ impl Recording {
         }
     }
 
-    /// The names of the recorded spans that are open.
+    /// Returns the names of the open recorded spans.
     #[cfg(has_otlp)]
     pub(crate) fn open_names(&self) -> Vec<&'static str> {
         let open = if self.is_current() { self.recorder.open_spans() } else { Vec::new() };
         open.iter().map(|head| head.callsite.name()).collect()
     }
 
-    /// Switches recording off; what has ended by now can still be taken.
+    /// Switches recording off. Spans that have ended by now can still be taken.
     pub(crate) fn close(&self) {
         if self.is_current() && !self.closed.swap(true, AcqRel) {
             switch::stop_recording();
@@ -241,7 +242,7 @@ impl Recording {
         }
     }
 
-    /// What became of every span until now.
+    /// Returns the accounting of all spans so far.
     ///
     /// ```
     /// use tracecast::{Kind, Span};
@@ -256,18 +257,19 @@ impl Recording {
         if self.is_current() { self.recorder.accounting() } else { Accounting::default() }
     }
 
-    /// What was counted before this recording began.
+    /// Returns the counts before this recording began.
     #[cfg(has_otlp)]
     pub(crate) fn before(&self) -> Accounting {
         self.before
     }
 
-    /// In a forked child this may be a copy of the parent's, which has nothing to say there.
+    /// Returns whether this recording is the one of this process. In a forked child it may be a copy of the parent's, and does
+    /// nothing.
     fn is_current(&self) -> bool {
         recorder::get().is_some_and(|recorder| std::ptr::eq(recorder, self.recorder))
     }
 
-    /// Changes which roots are recorded. Traces that have begun go on as they began.
+    /// Sets the sampler of roots. Traces that have begun are not affected.
     ///
     /// ```
     /// use tracecast::{Kind, Sampler, Span};
@@ -283,7 +285,7 @@ impl Recording {
         sampling::set(sampler);
     }
 
-    /// Changes which components make spans. Spans that are open finish as they began.
+    /// Sets the filter of components. Open spans are not affected.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -302,14 +304,14 @@ impl Recording {
         switch::set_filter(filter);
     }
 
-    /// Has spans record how long they were polled, as this filter says.
+    /// Records busy times (the time spent in polls) on the spans that this filter selects.
     #[cfg(feature = "__internals")]
     #[doc(hidden)]
     pub fn set_busy_times(&self, filter: Filter) {
         switch::set_busy(filter);
     }
 
-    /// Has threads publish their polls, as for the watchdog.
+    /// Makes threads publish their polls, as for the watchdog.
     #[cfg(feature = "__internals")]
     #[doc(hidden)]
     pub fn set_watching(&self, watching: bool) {
@@ -323,16 +325,16 @@ impl Drop for Recording {
     }
 }
 
-/// A span that was taken out.
+/// A span as `take` lends it.
 pub(crate) enum Taken<'a> {
-    /// As it was recorded.
+    /// A finished span, in its recorded form.
     Record(&'a Record<'a>, &'a Converter),
-    /// Says that a span is still open, or was when recording ended.
+    /// A marker of a span that is still open, or was open when recording ended.
     Marker(&'a FinishedSpan),
 }
 
 impl Taken<'_> {
-    /// The span as plain data.
+    /// Converts the span into plain data.
     pub(crate) fn finished(&self) -> FinishedSpan {
         match self {
             Taken::Record(record, converter) => record.finish(converter),
@@ -341,7 +343,7 @@ impl Taken<'_> {
     }
 }
 
-/// A span that is open at the end, as far as others than its owner know it.
+/// A span that is open at the end, with the data that is visible outside its owner.
 #[cfg(has_otlp)]
 fn unfinished(head: &Head, now: u64, converter: &Converter) -> FinishedSpan {
     let [upper, lower] = head.trace_id;
@@ -361,7 +363,7 @@ fn unfinished(head: &Head, now: u64, converter: &Converter) -> FinishedSpan {
     }
 }
 
-/// Says that a span is still open: `<name>/open`, in its trace, beside it, linked to it.
+/// Creates the marker of an open span: `<name>/open`, a sibling in its trace that links to it.
 fn marker(open: &OpenSpan, now: u64, converter: &Converter) -> FinishedSpan {
     let ids = Generator::new();
     ids.ensure_seeded();

@@ -1,4 +1,4 @@
-//! Streams inside spans: the span covers the stream to its end or drop.
+//! Streams inside spans: the span lasts until the stream ends or is dropped.
 
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -15,21 +15,21 @@ use crate::trace::metrics::Metrics;
 use crate::trace::observe::{Observe, Probe, Seen, Verdict};
 use crate::trace::span::{End, Span};
 
-/// A stream with what it carries, and what looks at its items.
+/// A stream with its span, metrics and the observer of its items.
 #[must_use = "streams do nothing unless polled"]
 pub struct WrappedStream<S, O = (), M: Metrics = ()> {
     carried: ManuallyDrop<Carried<M>>,
-    /// The reading of the clock at the last item, if items are timed.
+    /// The clock reading of the last item, if items are timed.
     last_item: Option<u64>,
     /// Dropped by hand, inside the span.
     stream: ManuallyDrop<S>,
     observe: O,
 }
 
-// Written out for the same reason as for `Wrapped`.
-// SAFETY: its parts are.
+// Written out, as for `Wrapped`.
+// SAFETY: the stream and the observer are `Send`, and `Carried` always is.
 unsafe impl<S: Send, O: Send, M: Metrics> Send for WrappedStream<S, O, M> {}
-// SAFETY: its parts are.
+// SAFETY: the stream and the observer are `Sync`, and `Carried` always is.
 unsafe impl<S: Sync, O: Sync, M: Metrics> Sync for WrappedStream<S, O, M> {}
 
 impl<S: Stream, O: Observe<S::Item>, M: Metrics> WrappedStream<S, O, M> {
@@ -40,7 +40,7 @@ impl<S: Stream, O: Observe<S::Item>, M: Metrics> WrappedStream<S, O, M> {
 }
 
 impl<S: Stream, H: Fn(&S::Item, &mut Seen<'_>), M: Metrics> WrappedStream<S, Probe<H>, M> {
-    /// Runs `stream` with what it carries; `observe` sees each item.
+    /// Runs `stream` with its span and metrics; `observe` receives each item.
     #[doc(hidden)]
     pub fn probed(carried: Carried<M>, stream: S, observe: H) -> Self {
         Self::wrap(carried, stream, Probe(observe))
@@ -51,9 +51,9 @@ impl<S: Stream, O: Observe<S::Item>, M: Metrics> Stream for WrappedStream<S, O, 
     type Item = S::Item;
 
     fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<S::Item>> {
-        // SAFETY: nothing is moved out of the pinned `stream`, neither here nor in `drop`; the rest is never pinned.
+        // SAFETY: nothing is moved out of the pinned `stream`, neither here nor in `drop`; the other fields are never pinned.
         let this = unsafe { self.get_unchecked_mut() };
-        // SAFETY: it lies in `self`, which is pinned.
+        // SAFETY: `stream` is a field of `self`, which is pinned.
         let stream = unsafe { Pin::new_unchecked(&mut *this.stream) };
         if this.carried.is_off() {
             return stream.poll_next(task);
@@ -79,7 +79,7 @@ impl<S: Stream, O: Observe<S::Item>, M: Metrics> Stream for WrappedStream<S, O, 
 }
 
 impl<M: Metrics> Carried<M> {
-    /// Tells both of an item.
+    /// Reports an item to the span and the metrics.
     fn item<T>(&mut self, last_item: &mut Option<u64>, item: &T, observe: &impl Observe<T>) {
         let end = self.recorded().map(|block| End { block });
         if self.metrics.is_none() {
@@ -91,7 +91,7 @@ impl<M: Metrics> Carried<M> {
         self.metrics.judge_item(&verdict);
     }
 
-    /// Ends the metrics of a stream while its span is current, and gives the reading of the clock at which the span ends.
+    /// Ends the metrics of a stream while its span is current. Returns the clock reading at which the span ends.
     fn end_items(&mut self) -> u64 {
         let reading = self.recorded().map(|_| clock::now());
         let end = self.metrics.end_reading(reading);
@@ -106,7 +106,7 @@ impl<M: Metrics> Carried<M> {
 
 impl<S, O, M: Metrics> Drop for WrappedStream<S, O, M> {
     fn drop(&mut self) {
-        // Who got an error from a stream stops asking: if it has given one, then that is how it ends.
+        // A consumer stops polling after an error: a dropped stream that has returned an error ends with that error.
         if let Some(span) = self.carried.span
             && span.has(FAILED)
         {
@@ -116,16 +116,16 @@ impl<S, O, M: Metrics> Drop for WrappedStream<S, O, M> {
     }
 }
 
-/// An `async fn` that makes a stream: one span for the making and the stream.
+/// An `async fn` that returns a stream: one span covers the future and the stream.
 pub struct InstrumentedStreamFuture<F, O, M: Metrics = ()> {
     carried: ManuallyDrop<Carried<M>>,
     future: ManuallyDrop<F>,
     observe: O,
 }
 
-// SAFETY: its parts are.
+// SAFETY: the future and the observer are `Send`, and `Carried` always is.
 unsafe impl<F: Send, O: Send, M: Metrics> Send for InstrumentedStreamFuture<F, O, M> {}
-// SAFETY: its parts are.
+// SAFETY: the future and the observer are `Sync`, and `Carried` always is.
 unsafe impl<F: Sync, O: Sync, M: Metrics> Sync for InstrumentedStreamFuture<F, O, M> {}
 
 impl<F, H, M: Metrics> InstrumentedStreamFuture<F, Probe<H>, M>
@@ -133,7 +133,7 @@ where
     F: Future<Output: Stream>,
     H: Fn(&<F::Output as Stream>::Item, &mut Seen<'_>) + Copy,
 {
-    /// Runs `future` with what it carries, and then the stream that it gives; `observe` sees each item.
+    /// Runs `future` with its span and metrics, and then the stream that it returns; `observe` receives each item.
     #[doc(hidden)]
     pub fn probed(carried: Carried<M>, future: F, observe: H) -> Self {
         let (carried, future) = (ManuallyDrop::new(carried), ManuallyDrop::new(future));
@@ -149,9 +149,9 @@ where
     type Output = WrappedStream<F::Output, O, M>;
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        // SAFETY: nothing is moved out of the pinned `future`, neither here nor in `drop`; the rest is never pinned.
+        // SAFETY: nothing is moved out of the pinned `future`, neither here nor in `drop`; the other fields are never pinned.
         let this = unsafe { self.get_unchecked_mut() };
-        // SAFETY: it lies in `self`, which is pinned.
+        // SAFETY: `future` is a field of `self`, which is pinned.
         let future = unsafe { Pin::new_unchecked(&mut *this.future) };
         let polled = if this.carried.is_off() {
             future.poll(task)
@@ -171,7 +171,7 @@ impl<F, O, M: Metrics> Drop for InstrumentedStreamFuture<F, O, M> {
     }
 }
 
-/// A stream inside a span.
+/// A stream that runs inside a span.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -190,7 +190,7 @@ impl<S: Stream> Stream for InstrumentedStream<S> {
     type Item = S::Item;
 
     fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<S::Item>> {
-        // SAFETY: its only field is pinned with it, and nothing moves it out.
+        // SAFETY: its only field is pinned with it and never moved out.
         unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll_next(task)
     }
 
@@ -199,7 +199,7 @@ impl<S: Stream> Stream for InstrumentedStream<S> {
     }
 }
 
-/// Puts streams into spans and contexts. All streams have it; there is nothing to implement.
+/// Runs streams inside spans and contexts. Implemented for all streams.
 ///
 /// ```
 /// use futures::{executor, stream};
@@ -214,12 +214,12 @@ impl<S: Stream> Stream for InstrumentedStream<S> {
 /// captured.assert_tree("Store/Stream");
 /// ```
 pub trait StreamInSpan: Stream + Sized {
-    /// Runs the stream inside `span`, which ends with it.
+    /// Runs the stream inside `span`, which ends with the stream.
     fn stream_in_span(self, span: impl Into<Span>) -> InstrumentedStream<Self> {
         InstrumentedStream(WrappedStream::wrap(Carried::of(span.into()), self, ()))
     }
 
-    /// Runs the stream below the span that is current now, wherever it is polled.
+    /// Runs the stream below the span that is current now, on whichever thread it is polled.
     fn stream_in_current_span(self) -> InstrumentedStream<Self> {
         InstrumentedStream(WrappedStream::wrap(Carried::context(&Context::current()), self, ()))
     }
@@ -227,25 +227,25 @@ pub trait StreamInSpan: Stream + Sized {
 
 impl<S: Stream> StreamInSpan for S {}
 
-/// Types that can take in what they carry and stay the same type: boxed futures.
+/// Futures that keep their type when wrapped: boxed futures.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot carry a span or metrics: the function has to return `impl Future` or a boxed future",
-    note = "return `impl Future<Output = ..>` or `Pin<Box<dyn Future<Output = ..> + Send>>`, or add `construct` to time only the making of the future; if it returns none, remove `future`"
+    note = "return `impl Future<Output = ..>` or `Pin<Box<dyn Future<Output = ..> + Send>>`, or add `construct` to time only the construction of the future; if the function returns no future, remove `future`"
 )]
 pub trait Rewrap: Future + Sized {
-    /// The same future with what it carries.
+    /// Returns the future wrapped with its span and metrics.
     fn rewrap<O, M: Metrics>(self, carried: Carried<M>, observe: O) -> Self
     where
         O: Observe<Self::Output> + Send + Sync + 'static;
 }
 
-/// Types that can take in what they carry and stay the same type: boxed streams.
+/// Streams that keep their type when wrapped: boxed streams.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot carry a span or metrics: the function has to return `impl Stream` or a boxed stream",
-    note = "return `impl Stream<Item = ..>` or `Pin<Box<dyn Stream<Item = ..> + Send>>`, or add `construct` to time only the making of the stream; if it returns none, remove `stream`"
+    note = "return `impl Stream<Item = ..>` or `Pin<Box<dyn Stream<Item = ..> + Send>>`, or add `construct` to time only the construction of the stream; if the function returns no stream, remove `stream`"
 )]
 pub trait RewrapStream: Stream + Sized {
-    /// The same stream with what it carries.
+    /// Returns the stream wrapped with its span and metrics.
     fn rewrap<O, M: Metrics>(self, carried: Carried<M>, observe: O) -> Self
     where
         O: Observe<Self::Item> + Send + Sync + 'static;
@@ -277,7 +277,7 @@ macro_rules! rewrap {
 
 rewrap!(, Send, Send Sync);
 
-/// Gives a boxed future what it carries; with nothing to carry it stays as it is.
+/// Wraps a boxed future with its span and metrics; if there are none, returns it unchanged.
 pub fn rewrap<F: Rewrap, M: Metrics, H>(carried: Carried<M>, future: F, observe: H) -> F
 where
     H: Fn(&F::Output, &mut Seen<'_>) + Send + Sync + 'static,
@@ -285,7 +285,7 @@ where
     if carried.is_off() { future } else { future.rewrap(carried, Probe(observe)) }
 }
 
-/// Gives a boxed stream what it carries; with nothing to carry it stays as it is.
+/// Wraps a boxed stream with its span and metrics; if there are none, returns it unchanged.
 pub fn rewrap_stream<S: RewrapStream, M: Metrics, H>(carried: Carried<M>, stream: S, observe: H) -> S
 where
     H: Fn(&S::Item, &mut Seen<'_>) + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! Finished spans as indented text.
+//! Prints finished spans as indented text.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
@@ -8,17 +8,18 @@ use crate::declare::value::OwnedValue;
 use crate::record::finished::{Attribute, FinishedSpan, Outcome, Status};
 use crate::record::ids::{SpanId, TraceId};
 
-/// Each span with all that is on it.
+/// Prints each span with its outcome, attributes and events.
 pub(crate) fn full(spans: &[FinishedSpan]) -> String {
     print(&nodes(spans, true))
 }
 
-/// Names and outcomes.
+/// Prints names and outcomes.
 pub(crate) fn outline(spans: &[FinishedSpan]) -> String {
     print(&nodes(spans, false))
 }
 
-/// Each span, ours and others, with how long it took and all that is on it, and the trace of each root. By start.
+/// Prints each span of this and other APIs with its duration, outcome, attributes and events, and the trace id of each root,
+/// ordered by start.
 #[cfg(has_otlp)]
 pub(crate) fn timed(spans: &[FinishedSpan]) -> String {
     let mut nodes = nodes(spans, true);
@@ -31,18 +32,18 @@ pub(crate) fn timed(spans: &[FinishedSpan]) -> String {
     print(&nodes)
 }
 
-/// What is shown of a span, whoever made it.
+/// A printed span, of any API.
 struct Node<'a> {
     name: &'a str,
     span_id: SpanId,
     parent: Option<SpanId>,
-    /// The tree of a capture has no times.
+    /// Start and duration; the tree of a capture has none.
     #[cfg(has_otlp)]
     times: Times,
-    /// Behind its name, on the same line.
+    /// The text after the name, on the same line.
     head: String,
     attributes: String,
-    /// Its events, a line for each.
+    /// One line per event.
     events: Vec<String>,
     links: Vec<(TraceId, SpanId)>,
 }
@@ -121,7 +122,7 @@ fn print_below(text: &mut String, nodes: &[Node<'_>], node: &Node<'_>, depth: us
     }
 }
 
-/// ` key=value` for each.
+/// Prints ` key=value` for each attribute.
 pub(crate) fn attributes(attributes: &[Attribute]) -> String {
     let mut text = String::new();
     attributes.iter().for_each(|attribute| push_value(&mut text, &attribute.key, &attribute.value));
@@ -139,10 +140,10 @@ fn push_value(text: &mut String, name: &str, value: &OwnedValue) {
     }
 }
 
-/// What separates the texts of a list, or ends it.
+/// The characters that separate or end the texts of a list.
 const IN_LISTS: &[char] = &[' ', '\n', '"', ',', ']'];
 
-/// The text, in quotes if it is empty or has one of these characters.
+/// Returns the text, in quotes if it is empty or contains one of these characters.
 fn quoted<'a>(text: &'a str, unless: &[char]) -> Cow<'a, str> {
     if text.contains(unless) || text.is_empty() { format!("{text:?}").into() } else { text.into() }
 }
@@ -163,14 +164,14 @@ fn target(nodes: &[Node<'_>], (trace_id, span_id): (TraceId, SpanId)) -> String 
     }
 }
 
-/// Without empty lines at both ends and without the indentation that all lines share.
+/// Removes empty lines at both ends and the indentation that all lines share.
 pub(crate) fn dedent(text: &str) -> String {
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let shared = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
     lines.iter().map(|line| format!("{}\n", line[shared..].trim_end())).collect()
 }
 
-/// Both texts, each line that is in one of them alone marked.
+/// Prints both texts, and marks each line that is in only one of them.
 pub(crate) fn difference(expected: &str, actual: &str) -> String {
     let marked = |text: &str, other: &str, mark: char| -> String {
         text.lines()

@@ -44,7 +44,7 @@ async fn captures_on_one_runtime_see_their_own_spans() {
 }
 
 #[test]
-fn work_in_no_context_is_a_stray() {
+fn work_in_no_context_is_outside_the_capture() {
     let captured = capture(|| std::thread::spawn(|| work(1)).join().unwrap());
     assert!(captured.spans.is_empty());
     assert!(captured.outside_capture.contains(&"Capture/Work"), "{:?}", captured.outside_capture);

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use tracecast::__bench::Foreign;
+use tracecast::__bench::ExternalSpans;
 use tracecast::config::Config;
 use tracecast::prelude::*;
 use tracecast::tracing_spans::{layer, set_emitting};
@@ -25,7 +25,7 @@ struct Emitting(Telemetry);
 
 impl Emitting {
     fn start(sampler: Sampler) -> Self {
-        let telemetry = Telemetry::start(sampler, || Foreign::start(1 << 24));
+        let telemetry = Telemetry::start(sampler, || ExternalSpans::start(1 << 24));
         set_emitting(true);
         Emitting(telemetry)
     }

@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 use opentelemetry::global;
 use opentelemetry::trace::{FutureExt as _, TraceContextExt as _, Tracer as _};
-use tracecast::__bench::Foreign;
+use tracecast::__bench::ExternalSpans;
 use tracecast::otel::Interop;
 use tracecast::prelude::*;
 use tracecast::{Kind, Sampler, Span};
@@ -29,7 +29,7 @@ enum Api {
 const ALL: [Api; 4] = [Api::Ours, Api::OursClient, Api::Raw, Api::Tracing];
 
 fn telemetry(sampler: Sampler, interop: Interop) -> Telemetry {
-    Telemetry::start(sampler, || Foreign::of_otel(1 << 24, interop, &[]))
+    Telemetry::start(sampler, || ExternalSpans::of_otel(1 << 24, interop, &[]))
 }
 
 /// With our layer, for this thread.

@@ -15,7 +15,7 @@ use opentelemetry::{
 };
 use opentelemetry_proto::tonic::trace::v1::Span as Decoded;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use tracecast::__bench::Foreign;
+use tracecast::__bench::ExternalSpans;
 use tracecast::config::Propagator;
 use tracecast::otel::Interop;
 use tracecast::prelude::*;
@@ -25,7 +25,7 @@ use crate::telemetry::Telemetry;
 
 fn telemetry(sampler: Sampler, interop: Interop) -> Telemetry {
     let propagators = [Propagator::TraceContext, Propagator::Baggage];
-    Telemetry::start(sampler, || Foreign::of_otel(1 << 24, interop, &propagators))
+    Telemetry::start(sampler, || ExternalSpans::of_otel(1 << 24, interop, &propagators))
 }
 
 fn on() -> Telemetry {

@@ -4,7 +4,7 @@
 
 use opentelemetry::Context;
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId, TraceState};
-use tracecast::__bench::Foreign;
+use tracecast::__bench::ExternalSpans;
 use tracecast::Sampler;
 use tracecast::tracing_spans::layer;
 use tracing::field::Empty;
@@ -20,7 +20,7 @@ const WARNING: &str = "OpenTelemetrySpanExt::set_parent";
 #[test]
 fn program() {
     let Some(role) = role() else { return };
-    let telemetry = Telemetry::start(Sampler::AlwaysOn, || Foreign::start(1 << 24));
+    let telemetry = Telemetry::start(Sampler::AlwaysOn, || ExternalSpans::start(1 << 24));
     let remote = SpanContext::new(TraceId::from(7), SpanId::from(8), TraceFlags::SAMPLED, true, TraceState::NONE);
     let parent = Context::new().with_remote_span_context(remote);
     let subscriber = tracing_subscriber::registry().with(layer());

@@ -7,43 +7,43 @@ use std::sync::MutexGuard;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::{ScopeSpans, Span};
 use prost::Message;
-use tracecast::__bench::{Encoder, Foreign};
+use tracecast::__bench::{Encoder, ExternalSpans};
 use tracecast::Sampler;
 use tracecast::testing::{Recording, RecordingConfig};
 
 use crate::turn::turn;
 
 pub(crate) struct Telemetry {
-    foreign: Foreign,
+    external: ExternalSpans,
     _recording: Recording,
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Telemetry {
-    pub(crate) fn start(sampler: Sampler, foreign: impl FnOnce() -> Foreign) -> Self {
+    pub(crate) fn start(sampler: Sampler, external: impl FnOnce() -> ExternalSpans) -> Self {
         let turn = turn();
         let config = RecordingConfig::default().with_sampler(sampler);
         let recording = Recording::start(config).unwrap();
         // What the test before has left.
         Encoder::new("left").drain();
-        Telemetry { foreign: foreign(), _recording: recording, _turn: turn }
+        Telemetry { external: external(), _recording: recording, _turn: turn }
     }
 
     /// Ends it. It is nobody else's turn until what is returned is dropped.
     pub(crate) fn stop(self) -> MutexGuard<'static, ()> {
-        drop((self.foreign, self._recording));
+        drop((self.external, self._recording));
         self._turn
     }
 
     pub(crate) fn counts(&self) -> [u64; 3] {
-        self.foreign.counts()
+        self.external.counts()
     }
 
     /// Every scope with its spans, those that have ended by now.
     pub(crate) fn scopes(&self) -> Vec<ScopeSpans> {
         let mut encoder = Encoder::new("interop");
         encoder.drain();
-        encoder.drain_foreign();
+        encoder.drain_external();
         let request = ExportTraceServiceRequest::decode(&encoder.take(Vec::new())[..]).unwrap();
         request.resource_spans.into_iter().flat_map(|resource| resource.scope_spans).collect()
     }

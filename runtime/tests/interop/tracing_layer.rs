@@ -4,7 +4,7 @@
 
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value::Value};
 use opentelemetry_proto::tonic::trace::v1::Span as Decoded;
-use tracecast::__bench::Foreign;
+use tracecast::__bench::ExternalSpans;
 use tracecast::prelude::*;
 use tracecast::tracing_spans::{SpanLayer, layer};
 use tracecast::{Context, Kind, Sampler, Span};
@@ -16,7 +16,7 @@ use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use crate::telemetry::Telemetry;
 
 fn telemetry(sampler: Sampler) -> Telemetry {
-    Telemetry::start(sampler, || Foreign::start(1 << 24))
+    Telemetry::start(sampler, || ExternalSpans::start(1 << 24))
 }
 
 fn with<R>(layer: SpanLayer, f: impl FnOnce() -> R) -> R {
@@ -286,7 +286,7 @@ fn inside_a_capture_they_are_transparent() {
 
 #[test]
 fn a_full_queue_drops_and_counts() {
-    let telemetry = Telemetry::start(Sampler::AlwaysOn, || Foreign::start(5_000));
+    let telemetry = Telemetry::start(Sampler::AlwaysOn, || ExternalSpans::start(5_000));
     with(layer(), || (0..100).for_each(|_| drop(tracing::info_span!("many"))));
     let [ended, dropped, waiting] = telemetry.counts();
     assert!(ended == 100 && dropped > 0 && dropped + waiting == ended, "{:?}", telemetry.counts());

@@ -4,7 +4,7 @@
 
 use opentelemetry::global;
 use opentelemetry::trace::{Tracer as _, TracerProvider as _};
-use tracecast::__bench::Foreign;
+use tracecast::__bench::ExternalSpans;
 use tracecast::otel::{Interop, provider};
 use tracecast::prelude::*;
 use tracecast::{Kind, Sampler, Span};
@@ -15,7 +15,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use crate::telemetry::Telemetry;
 
 fn telemetry(interop: Interop) -> Telemetry {
-    Telemetry::start(Sampler::AlwaysOn, || Foreign::of_otel(1 << 24, interop, &[]))
+    Telemetry::start(Sampler::AlwaysOn, || ExternalSpans::of_otel(1 << 24, interop, &[]))
 }
 
 fn with<R>(f: impl FnOnce() -> R) -> R {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use tracecast::__logs::{Door, Options};
+use tracecast::__logs::{Options, TestLogs};
 use tracing::{Event, Subscriber, debug, error, info, trace, warn};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
@@ -20,12 +20,12 @@ impl<S: Subscriber> Layer<S> for Counting {
     }
 }
 
-fn messages(door: &Door) -> Vec<String> {
+fn messages(logs: &TestLogs) -> Vec<String> {
     let message = |line: &String| {
         let line: serde_json::Value = serde_json::from_str(line).expect(line);
         line["message"].as_str().unwrap().to_owned()
     };
-    door.lines().iter().map(message).collect()
+    logs.lines().iter().map(message).collect()
 }
 
 /// One event of each level, from the same callsites each time.
@@ -45,10 +45,10 @@ fn other_layers_see_everything_on_either_side() {
         tracing_subscriber::registry().with(below.clone()).with(tracecast::logs::layer()).with(above.clone());
     tracing::subscriber::with_default(subscriber, || {
         each_level();
-        let door = Door::open(Options { filter: "warn", ..Options::default() });
+        let logs = TestLogs::start(Options { filter: "warn", ..Options::default() });
         each_level();
-        assert_eq!(messages(&door), ["error", "warn"]);
-        drop(door);
+        assert_eq!(messages(&logs), ["error", "warn"]);
+        drop(logs);
         each_level();
     });
     assert_eq!((below.0.load(Relaxed), above.0.load(Relaxed)), (15, 15));
@@ -66,19 +66,19 @@ fn the_filter_decides_by_target_and_can_be_changed() {
             debug!(target: "store::disk", "disk");
             error!("here");
         };
-        let door =
-            Door::open(Options { filter: "info,hyper=off,hyper::client=info,store=debug", ..Options::default() });
+        let logs =
+            TestLogs::start(Options { filter: "info,hyper=off,hyper::client=info,store=debug", ..Options::default() });
         events();
-        assert_eq!(messages(&door), ["client", "hyperx", "disk", "here"]);
-        door.set_filter("off,store=trace");
+        assert_eq!(messages(&logs), ["client", "hyperx", "disk", "here"]);
+        logs.set_filter("off,store=trace");
         events();
-        assert_eq!(messages(&door), ["disk"]);
-        door.set_filter("off");
+        assert_eq!(messages(&logs), ["disk"]);
+        logs.set_filter("off");
         events();
-        door.set_filter("trace");
+        logs.set_filter("trace");
         events();
-        assert_eq!(messages(&door).len(), 5);
-        assert_eq!(door.counts(), [10, 0, 10]);
+        assert_eq!(messages(&logs).len(), 5);
+        assert_eq!(logs.counts(), [10, 0, 10]);
     });
 }
 
@@ -88,9 +88,9 @@ fn what_is_behind_the_layer_is_swapped() {
     let subscriber = tracing_subscriber::registry().with(tracecast::logs::layer());
     tracing::subscriber::with_default(subscriber, || {
         each_level();
-        let first = Door::open(Options { filter: "error", ..Options::default() });
+        let first = TestLogs::start(Options { filter: "error", ..Options::default() });
         each_level();
-        let second = Door::open(Options { filter: "debug", ..Options::default() });
+        let second = TestLogs::start(Options { filter: "debug", ..Options::default() });
         each_level();
         first.set_filter("trace");
         drop(first);
@@ -102,7 +102,7 @@ fn what_is_behind_the_layer_is_swapped() {
         assert_eq!(second.records().len(), 8, "what waits can still be taken");
         drop(second);
         each_level();
-        let third = Door::open(Options { filter: "info", ..Options::default() });
+        let third = TestLogs::start(Options { filter: "info", ..Options::default() });
         each_level();
         assert_eq!(messages(&third), ["error", "warn", "info"]);
     });

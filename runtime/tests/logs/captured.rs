@@ -1,7 +1,7 @@
 //! Captures in a program that has a subscriber, or telemetry with logs. What is global is the process's, so each test has one of
 //! its own.
 
-use tracecast::__logs::{Door, Options};
+use tracecast::__logs::{Options, TestLogs};
 use tracecast::testing::capture;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -53,7 +53,7 @@ fn captured_events_go_to_the_capture_alone() {
     if !is_alone(module_path!(), "captured_events_go_to_the_capture_alone") {
         return;
     }
-    let door = Door::open(Options { filter: "warn", install: true, ..Options::default() });
+    let logs = TestLogs::start(Options { filter: "warn", install: true, ..Options::default() });
     tracing::info!("not wanted");
     let captured = capture(|| {
         tracing::info!("captured");
@@ -63,6 +63,6 @@ fn captured_events_go_to_the_capture_alone() {
     tracing::warn!("after");
     tracing::info!("not wanted");
     log::info!("not wanted");
-    let bodies: Vec<_> = door.records().into_iter().map(|record| record.body).collect();
-    assert_eq!((bodies, door.lines().len()), (vec!["after".into()], 1));
+    let bodies: Vec<_> = logs.records().into_iter().map(|record| record.body).collect();
+    assert_eq!((bodies, logs.lines().len()), (vec!["after".into()], 1));
 }

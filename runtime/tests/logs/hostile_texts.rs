@@ -1,6 +1,6 @@
 //! Whatever is logged, a line is one line, valid JSON, and says the same.
 
-use tracecast::__logs::{Door, Options};
+use tracecast::__logs::{Options, TestLogs};
 use tracing_subscriber::layer::SubscriberExt;
 
 use crate::turn::turn;
@@ -74,14 +74,14 @@ fn assert_one_clean_line(line: &str) {
 #[test]
 fn any_text_of_tracing_reads_back_as_it_was() {
     let _turn = turn();
-    let door = Door::open(Options::default());
+    let logs = TestLogs::start(Options::default());
     let subscriber = tracing_subscriber::registry().with(tracecast::logs::layer());
     let mut random = Random(1);
     tracing::subscriber::with_default(subscriber, || {
         for _ in 0..3_000 {
             let [message, value, shown, debugged] = [(); 4].map(|()| random.text());
             tracing::info!(value, %shown, ?debugged, "odd \"name\"\n\x1b" = value, "{message}");
-            let [line] = <[String; 1]>::try_from(door.lines()).expect("one write for one event");
+            let [line] = <[String; 1]>::try_from(logs.lines()).expect("one write for one event");
             assert_one_clean_line(&line);
             let read: serde_json::Value =
                 serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
@@ -97,14 +97,14 @@ fn any_text_of_tracing_reads_back_as_it_was() {
 #[test]
 fn every_character_reads_back_as_it_was() {
     let _turn = turn();
-    let door = Door::open(Options::default());
+    let logs = TestLogs::start(Options::default());
     let subscriber = tracing_subscriber::registry().with(tracecast::logs::layer());
     let all: Vec<char> = (0..=0x10_ffff).filter_map(char::from_u32).collect();
     tracing::subscriber::with_default(subscriber, || {
         for some in all.chunks(1_000) {
             let text = String::from_iter(some);
             tracing::info!("{text}");
-            let line = door.lines().concat();
+            let line = logs.lines().concat();
             assert_one_clean_line(&line);
             assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap()["message"], text);
         }
@@ -114,7 +114,7 @@ fn every_character_reads_back_as_it_was() {
 #[test]
 fn any_target_and_key_of_log_reads_back_as_it_was() {
     let _turn = turn();
-    let door = Door::open(Options { install: true, ..Options::default() });
+    let logs = TestLogs::start(Options { install: true, ..Options::default() });
     let mut random = Random(2);
     for _ in 0..3_000 {
         let [message, target, value] = [(); 3].map(|()| random.text());
@@ -123,7 +123,7 @@ fn any_target_and_key_of_log_reads_back_as_it_was() {
         let mut record = log::Record::builder();
         record.level(log::Level::Error).target(&target).key_values(&pairs);
         log::logger().log(&record.args(format_args!("{message}")).build());
-        let [line] = <[String; 1]>::try_from(door.lines()).expect("one write for one event");
+        let [line] = <[String; 1]>::try_from(logs.lines()).expect("one write for one event");
         assert_one_clean_line(&line);
         let read: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
         assert_eq!((&read["message"], &read["target"]), (&message.into(), &target.into()));
@@ -134,14 +134,14 @@ fn any_target_and_key_of_log_reads_back_as_it_was() {
 #[test]
 fn any_text_for_people_is_one_line() {
     let _turn = turn();
-    let door = Door::open(Options { text: true, ..Options::default() });
+    let logs = TestLogs::start(Options { text: true, ..Options::default() });
     let subscriber = tracing_subscriber::registry().with(tracecast::logs::layer());
     let mut random = Random(3);
     tracing::subscriber::with_default(subscriber, || {
         for _ in 0..3_000 {
             let [message, value] = [(); 2].map(|()| random.text());
             tracing::info!(value, "odd \"name\"\n\x1b" = %value, "{message}");
-            let [line] = <[String; 1]>::try_from(door.lines()).expect("one write for one event");
+            let [line] = <[String; 1]>::try_from(logs.lines()).expect("one write for one event");
             assert_one_clean_line(&line);
         }
     });
@@ -154,9 +154,9 @@ fn a_long_text_is_cut_between_characters() {
     tracing::subscriber::with_default(subscriber, || {
         let text = "\n😀ü\u{2028}".repeat(1_000);
         for value_bytes in 0..40 {
-            let door = Door::open(Options { value_bytes, ..Options::default() });
+            let logs = TestLogs::start(Options { value_bytes, ..Options::default() });
             tracing::info!(text, shown = %text, "{text}");
-            let line = door.lines().concat();
+            let line = logs.lines().concat();
             assert_one_clean_line(&line);
             let read: serde_json::Value = serde_json::from_str(&line).unwrap();
             // The mark is within the limit, if there is room for it.
@@ -164,7 +164,7 @@ fn a_long_text_is_cut_between_characters() {
             let end = (0..=room as usize).rev().find(|end| text.is_char_boundary(*end)).unwrap();
             let cut = format!("{}{mark}", &text[..end]);
             assert_eq!([&read["text"], &read["shown"], &read["message"]], [cut.as_str(); 3]);
-            assert_eq!(door.records()[0].body, cut);
+            assert_eq!(logs.records()[0].body, cut);
         }
     });
 }

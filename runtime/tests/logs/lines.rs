@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 
 use serde_json::{Value, json};
-use tracecast::__logs::{Door, Options};
+use tracecast::__logs::{Options, TestLogs};
 use tracecast::prelude::*;
 use tracecast::testing::{Recording, RecordingConfig};
 use tracecast::{Context, Sampler, SpanId, TraceId};
@@ -17,10 +17,10 @@ use crate::turn::turn;
 /// Runs `f` under a subscriber with our layer, and gives the lines that it left.
 fn lines(options: Options, f: impl FnOnce()) -> Vec<String> {
     let _turn = turn();
-    let door = Door::open(options);
+    let logs = TestLogs::start(options);
     let subscriber = tracing_subscriber::registry().with(tracecast::logs::layer());
     tracing::subscriber::with_default(subscriber, f);
-    door.lines()
+    logs.lines()
 }
 
 fn parsed(f: impl FnOnce()) -> Vec<Value> {

@@ -1,24 +1,24 @@
 //! A program that sends `log` records through tracing-log's `LogTracer`: they come once, and as what they were.
 
 use serde_json::Value;
-use tracecast::__logs::{Door, Options, is_installed};
+use tracecast::__logs::{Options, TestLogs, is_installed};
 use tracing_subscriber::layer::SubscriberExt;
 
 use crate::child::is_alone;
 
-fn lines(door: &Door) -> Vec<Value> {
-    door.lines().iter().map(|line| serde_json::from_str(line).expect(line)).collect()
+fn lines(logs: &TestLogs) -> Vec<Value> {
+    logs.lines().iter().map(|line| serde_json::from_str(line).expect(line)).collect()
 }
 
-fn check(door: &Door) {
+fn check(logs: &TestLogs) {
     log::info!(target: "store::disk", "from log");
     log::debug!(target: "store::disk", "too much");
     log::debug!(target: "loud::disk", "loud");
-    let lines = lines(door);
+    let lines = lines(logs);
     let of = |line: &Value| [line["target"].clone(), line["message"].clone()];
     assert_eq!(lines.iter().map(of).collect::<Vec<_>>(), [["store::disk", "from log"], ["loud::disk", "loud"]]);
     assert!(lines.iter().all(|line| line.as_object().unwrap().keys().all(|name| !name.starts_with("log."))));
-    let records = door.records();
+    let records = logs.records();
     assert_eq!(records.len(), 2);
     let names: Vec<_> = records[0].attributes.iter().map(|(name, _)| &**name).collect();
     assert_eq!((&*records[0].target, names), ("store::disk", vec!["code.file.path", "code.line.number"]));
@@ -32,10 +32,10 @@ fn records_come_once_with_their_own_target_and_place() {
     }
     tracing_log::LogTracer::init().unwrap();
     let options = || Options { filter: "info,loud=debug", install: true, ..Options::default() };
-    let door = Door::open(options());
+    let logs = TestLogs::start(options());
     assert_eq!(is_installed(), (true, false), "the logger is the user's");
-    check(&door);
+    check(&logs);
     assert_eq!(log::max_level(), log::LevelFilter::Trace, "and so is its level");
     let subscriber = tracing_subscriber::registry().with(tracecast::logs::layer());
-    tracing::subscriber::with_default(subscriber, || check(&door));
+    tracing::subscriber::with_default(subscriber, || check(&logs));
 }

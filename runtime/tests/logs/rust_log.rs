@@ -1,6 +1,6 @@
 //! `RUST_LOG` selects what `EnvFilter` of tracing-subscriber selects, by level and target.
 
-use tracecast::__logs::{Door, Options, level_of};
+use tracecast::__logs::{Options, TestLogs, level_of};
 use tracecast::config::{Config, Level};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
@@ -71,7 +71,7 @@ fn levels_and_targets_are_those_of_env_filter() {
 #[test]
 fn an_env_filter_on_our_layer_selects_by_span() {
     let _turn = turn();
-    let door = Door::open(Options::default());
+    let logs = TestLogs::start(Options::default());
     let layer = tracecast::logs::layer().with_filter(EnvFilter::new("warn,[load{id=1}]=debug"));
     tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
         tracing::debug!("outside");
@@ -79,6 +79,6 @@ fn an_env_filter_on_our_layer_selects_by_span() {
         tracing::info_span!("load", id = 1).in_scope(|| tracing::debug!("of 1"));
         tracing::warn!("warned");
     });
-    let bodies: Vec<_> = door.records().into_iter().map(|record| record.body).collect();
+    let bodies: Vec<_> = logs.records().into_iter().map(|record| record.body).collect();
     assert_eq!(bodies, ["of 1", "warned"]);
 }

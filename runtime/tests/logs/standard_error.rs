@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use tracecast::__logs::{Door, Options};
+use tracecast::__logs::{Options, TestLogs};
 use tracecast::config::Protocol;
 use tracecast::prelude::*;
 
@@ -60,7 +60,7 @@ fn program() {
 const EACH: u64 = 40;
 
 fn many_threads() {
-    let _door = Door::open(Options { stderr: true, install: true, ..Options::default() });
+    let _logs = TestLogs::start(Options { stderr: true, install: true, ..Options::default() });
     let text = "x\n".repeat(900);
     thread::scope(|scope| {
         for thread in 0..4 {

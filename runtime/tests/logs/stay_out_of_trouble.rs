@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use tracecast::__logs::{Door, LogRecord, Options, suppressed};
+use tracecast::__logs::{LogRecord, Options, TestLogs, suppressed};
 use tracecast::OwnedValue;
 use tracing::{debug, error, info, warn};
 use tracing_subscriber::layer::SubscriberExt;
@@ -16,12 +16,12 @@ fn with_layer<R>(f: impl FnOnce() -> R) -> R {
     tracing::subscriber::with_default(tracing_subscriber::registry().with(tracecast::logs::layer()), f)
 }
 
-fn messages(door: &Door) -> Vec<String> {
+fn messages(logs: &TestLogs) -> Vec<String> {
     let message = |line: &String| {
         let line: serde_json::Value = serde_json::from_str(line).expect(line);
         line["message"].as_str().unwrap().to_owned()
     };
-    door.lines().iter().map(message).collect()
+    logs.lines().iter().map(message).collect()
 }
 
 fn attribute(record: &LogRecord, name: &str) -> Option<OwnedValue> {
@@ -41,25 +41,25 @@ impl fmt::Display for Bad {
 #[test]
 fn a_value_that_panics_leaves_what_it_wrote_and_the_rest_of_the_event() {
     let _turn = turn();
-    let door = Door::open(Options::default());
+    let logs = TestLogs::start(Options::default());
     with_layer(|| {
         info!(before = 1, bad = %Bad, after = 2, "message {Bad}");
         info!("next");
     });
-    let [first, next] = <[LogRecord; 2]>::try_from(door.records()).unwrap();
+    let [first, next] = <[LogRecord; 2]>::try_from(logs.records()).unwrap();
     assert_eq!((&*first.body, &*next.body), ("message half", "next"));
     for (name, value) in [("before", OwnedValue::I64(1)), ("bad", "half".into()), ("after", OwnedValue::I64(2))] {
         assert_eq!(attribute(&first, name), Some(value));
     }
-    assert_eq!(messages(&door), ["message half", "next"]);
+    assert_eq!(messages(&logs), ["message half", "next"]);
 }
 
 #[test]
 fn a_redaction_hook_that_panics_lets_nothing_through() {
     let _turn = turn();
-    let door = Door::open(Options { redact: Some(|_, _| panic!("on purpose")), ..Options::default() });
+    let logs = TestLogs::start(Options { redact: Some(|_, _| panic!("on purpose")), ..Options::default() });
     with_layer(|| info!(secret = "hunter2", "hunter2"));
-    let lines = door.lines();
+    let lines = logs.lines();
     assert!(lines.len() == 1 && !lines[0].contains("hunter2"), "{lines:?}");
 }
 
@@ -79,19 +79,19 @@ fn an_event_within_an_event_is_dropped_and_counted() {
     let _turn = turn();
     // `tracing` itself leaves out events within events where a thread has a subscriber of its own, so it is for the global
     // one, and for `log`.
-    let door = Door::open(Options { install: true, ..Options::default() });
+    let logs = TestLogs::start(Options { install: true, ..Options::default() });
     info!(value = %Chatty, "outer {Chatty}");
-    assert_eq!(messages(&door), ["outer chatty"]);
-    assert_eq!(door.counts(), [5, 4, 1]);
+    assert_eq!(messages(&logs), ["outer chatty"]);
+    assert_eq!(logs.counts(), [5, 4, 1]);
     log::info!("outer {Chatty}");
-    assert_eq!(messages(&door), ["outer chatty"]);
-    assert_eq!(door.counts(), [8, 6, 2]);
+    assert_eq!(messages(&logs), ["outer chatty"]);
+    assert_eq!(logs.counts(), [8, 6, 2]);
 }
 
 #[test]
 fn the_exporting_thread_makes_no_records_and_lines_from_warn_on() {
     let _turn = turn();
-    let door = Door::open(Options::default());
+    let logs = TestLogs::start(Options::default());
     with_layer(|| {
         suppressed(|| {
             debug!("below");
@@ -105,46 +105,46 @@ fn the_exporting_thread_makes_no_records_and_lines_from_warn_on() {
             suppressed(|| scope.spawn(|| with_layer(|| info!("another thread"))).join().unwrap());
         });
     });
-    assert_eq!(messages(&door), ["warning", "error", "outside", "another thread"]);
-    let records: Vec<_> = door.records().into_iter().map(|record| record.body).collect();
+    assert_eq!(messages(&logs), ["warning", "error", "outside", "another thread"]);
+    let records: Vec<_> = logs.records().into_iter().map(|record| record.body).collect();
     assert_eq!(records, ["outside", "another thread"]);
-    assert_eq!(door.counts(), [2, 0, 0]);
+    assert_eq!(logs.counts(), [2, 0, 0]);
 }
 
 #[test]
 fn a_full_queue_drops_the_newest_and_counts_it() {
     let _turn = turn();
-    let door = Door::open(Options { queue_bytes: 50_000, ..Options::default() });
+    let logs = TestLogs::start(Options { queue_bytes: 50_000, ..Options::default() });
     let text = "x".repeat(1_000);
     with_layer(|| (0..100).for_each(|at| info!(at, text, "m")));
-    let [recorded, dropped, waiting] = door.counts();
+    let [recorded, dropped, waiting] = logs.counts();
     assert_eq!((recorded, dropped + waiting), (100, 100));
     assert!((20..50).contains(&waiting), "{waiting} of at least 1,000 bytes each");
-    let kept: Vec<_> = door.records().iter().map(|record| attribute(record, "at").unwrap()).collect();
+    let kept: Vec<_> = logs.records().iter().map(|record| attribute(record, "at").unwrap()).collect();
     let oldest: Vec<_> = (0..waiting).map(|at| OwnedValue::I64(at as i64)).collect();
     assert_eq!(kept, oldest);
     // What was taken makes room.
     with_layer(|| info!("after"));
-    assert_eq!(door.counts(), [101, dropped, 1]);
-    assert_eq!(door.lines().len(), 101, "lines do not depend on the queue");
+    assert_eq!(logs.counts(), [101, dropped, 1]);
+    assert_eq!(logs.lines().len(), 101, "lines do not depend on the queue");
 }
 
 #[test]
 fn nothing_is_lost_when_many_threads_log_and_one_takes() {
     let _turn = turn();
-    let door = Door::open(Options::default());
+    let logs = TestLogs::start(Options::default());
     let mut taken = 0;
     std::thread::scope(|scope| {
         let threads: Vec<_> =
             (0..4).map(|_| scope.spawn(|| with_layer(|| (0..500).for_each(|at| info!(at, "m"))))).collect();
         while threads.iter().any(|thread| !thread.is_finished()) {
-            taken += door.records().len();
+            taken += logs.records().len();
             std::thread::yield_now();
         }
     });
-    taken += door.records().len();
-    assert_eq!((taken, door.counts()), (2_000, [2_000, 0, 0]));
-    assert_eq!(door.lines().len(), 2_000);
+    taken += logs.records().len();
+    assert_eq!((taken, logs.counts()), (2_000, [2_000, 0, 0]));
+    assert_eq!(logs.lines().len(), 2_000);
 }
 
 /// Logs when its thread's locals are destroyed, in a way that would loop.
@@ -161,28 +161,28 @@ thread_local!(static LAST: RefCell<Option<AtTheEnd>> = const { RefCell::new(None
 #[test]
 fn a_thread_that_ends_can_still_log() {
     let _turn = turn();
-    let door = Door::open(Options { install: true, ..Options::default() });
+    let logs = TestLogs::start(Options { install: true, ..Options::default() });
     let run = || {
         LAST.set(Some(AtTheEnd));
         // The buffers come after it and so go before it.
         info!("in the thread");
     };
     std::thread::spawn(run).join().unwrap();
-    assert_eq!(messages(&door), ["in the thread", "at the end"]);
+    assert_eq!(messages(&logs), ["in the thread", "at the end"]);
 }
 
 #[cfg(all(unix, not(miri)))]
 #[test]
 fn a_forked_child_writes_lines_and_makes_no_records() {
     let _turn = turn();
-    let door = Door::open(Options { install: true, ..Options::default() });
+    let logs = TestLogs::start(Options { install: true, ..Options::default() });
     // SAFETY: the child only runs the code below and exits.
     unsafe {
         match libc::fork() {
             0 => {
                 libc::alarm(20);
                 info!("in the child");
-                let is_right = messages(&door) == ["in the child"] && door.counts() == [0, 0, 0];
+                let is_right = messages(&logs) == ["in the child"] && logs.counts() == [0, 0, 0];
                 libc::_exit(i32::from(!is_right));
             }
             child => {
@@ -193,5 +193,5 @@ fn a_forked_child_writes_lines_and_makes_no_records() {
         }
     }
     info!("in the parent");
-    assert_eq!((messages(&door), door.counts()), (vec!["in the parent".to_owned()], [1, 0, 1]));
+    assert_eq!((messages(&logs), logs.counts()), (vec!["in the parent".to_owned()], [1, 0, 1]));
 }

@@ -1,4 +1,4 @@
-//! The test kit: metric points of one test alone, printed and compared; what has no context is a stray.
+//! The test kit: metric points of one test alone, printed and compared; measurements without a context are outside the capture.
 
 use std::thread;
 
@@ -87,7 +87,7 @@ async fn tests_that_run_at_the_same_time_do_not_see_each_other() {
 }
 
 #[test]
-fn work_without_a_context_is_a_stray() {
+fn work_without_a_context_is_outside_the_capture() {
     let _turn = turn();
     let captured = capture(|| {
         let context = Context::current();

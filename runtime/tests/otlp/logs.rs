@@ -113,15 +113,15 @@ fn random_records_are_the_same_each_way() {
 
 #[test]
 fn a_record_of_an_event_is_the_same_each_way() {
-    use tracecast::__logs::{Door, Options};
+    use tracecast::__logs::{Options, TestLogs};
     use tracing_subscriber::layer::SubscriberExt;
-    let door = Door::open(Options::default());
+    let logs = TestLogs::start(Options::default());
     let subscriber = tracing_subscriber::registry().with(tracecast::logs::layer());
     let line = line!() + 2;
     tracing::subscriber::with_default(subscriber, || {
         tracing::warn!(target: "store", bytes = 5_u64, big = u64::MAX, ok = true, ratio = 0.5, text = "t", "message");
     });
-    let records = door.records();
+    let records = logs.records();
     let named = |name: &'static str, value: OwnedValue| (Cow::Borrowed(name), value);
     assert_eq!(
         records[0].attributes,

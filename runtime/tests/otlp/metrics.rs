@@ -234,6 +234,48 @@ fn every_kind_is_the_same_each_way() {
     assert!(seen > 100, "{seen} exemplars");
 }
 
+mod keys {
+    tracecast::tc_keys! {
+        pub label cached: Option<bool> = "tc.cached";
+    }
+}
+
+#[derive(Debug, TcError)]
+enum LoadError {
+    Gone,
+}
+
+#[tc_metric(calls = "tc_wire_loads_total", labels(keys::cached = cached))]
+fn load(cached: Option<bool>, fails: bool) -> Result<(), LoadError> {
+    if fails { Err(LoadError::Gone) } else { Ok(()) }
+}
+
+/// Labels without a value are not sent: neither an empty text nor a word in their place.
+#[test]
+fn labels_without_a_value_are_absent() {
+    let _turn = turn();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
+    let mut reader = metering.reader(Temporality::Cumulative);
+    load(Some(true), false).unwrap();
+    load(None, false).unwrap();
+    load(None, true).unwrap_err();
+    let (encoder, snapshot) = (Encoder::new("metrics"), reader.snapshot());
+    let protobuf = ExportMetricsServiceRequest::decode(&encoder.metrics(&snapshot)[..]).expect("protocol buffers");
+    let json = serde_json::from_slice(&encoder.metrics_json(&snapshot)).expect("JSON");
+    for request in [protobuf, json] {
+        let [Metric { data: Some(Data::Sum(sum)), .. }] = &metrics_of(request)[..] else { panic!("one sum") };
+        let attribute = |attribute: &KeyValue| match attribute.value.as_ref().and_then(|value| value.value.as_ref()) {
+            Some(any_value::Value::StringValue(text)) => format!("{}={text}", attribute.key),
+            other => panic!("{other:?}"),
+        };
+        let attributes_of =
+            |point: &NumberDataPoint| point.attributes.iter().map(attribute).collect::<Vec<_>>().join(" ");
+        let mut points: Vec<String> = sum.data_points.iter().map(attributes_of).collect();
+        points.sort();
+        assert_eq!(points, ["outcome=error error.type=Gone", "outcome=ok", "tc.cached=true outcome=ok"]);
+    }
+}
+
 #[test]
 fn extreme_values_are_the_same_each_way() {
     let _turn = turn();

@@ -1,13 +1,21 @@
 //! The metrics about telemetry itself, as an operator reads them: when a backend last took something, how much may wait, and the names of
 //! the conventions.
 
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
 use std::time::{Duration, SystemTime};
 
 use tracecast::config::{Config, Spool};
 use tracecast::prelude::*;
 use tracecast_receiver::{NOBODY, Receiver, wait_until};
 
+use crate::child::is_alone;
 use crate::turn::turn;
+
+tc_metrics! {
+    /// What waits.
+    static WAITING: ObservableGauge<(), u64> = "tc_about_itself_waiting";
+}
 
 #[tc_span("Store/Put")]
 fn put() {}
@@ -61,7 +69,10 @@ fn the_last_success_is_that_of_the_backend_and_goes_with_it() {
 
 #[test]
 fn capacities_stand_beside_what_waits() {
-    let _turn = turn();
+    // The first start in a process decides how much memory there is.
+    if !is_alone(module_path!(), "capacities_stand_beside_what_waits") {
+        return;
+    }
     let directory = std::env::temp_dir().join(format!("tracecast-capacities-{}", std::process::id()));
     let config = config(NOBODY).with_memory_limit(8 << 20).with_spool(Some(Spool::new(&directory)));
     let telemetry = config.with_span_batch(|batch| batch.queue = Some(700)).init().unwrap();
@@ -76,6 +87,27 @@ fn capacities_stand_beside_what_waits() {
     assert!(free > 0.0 && free < limit && queue > limit / 8.0 && queue <= limit / 8.0 * 5.0, "{text}");
     telemetry.shutdown(Duration::ZERO);
     let _ = std::fs::remove_dir_all(directory);
+}
+
+#[test]
+fn a_callback_that_does_not_return_is_counted_for_as_long_as_it_does_not() {
+    let _turn = turn();
+    let telemetry = config(NOBODY).init().unwrap();
+    let late = || value(&telemetry.render_prometheus(), "tc_callbacks_late_total").unwrap();
+    let (release, released) = channel::<()>();
+    let released = Mutex::new(released);
+    let _observation = WAITING.observe((), move || {
+        // An error, as soon as the other side is dropped.
+        let _ = released.lock().unwrap().recv();
+        Some(3)
+    });
+    let first = late();
+    wait_until("it is missing", || late() > first);
+    drop(release);
+    wait_until("it returns", || value(&telemetry.render_prometheus(), "tc_about_itself_waiting") == Some(3.0));
+    let now = late();
+    assert_eq!(late(), now);
+    telemetry.shutdown(Duration::ZERO);
 }
 
 #[test]

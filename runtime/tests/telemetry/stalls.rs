@@ -251,3 +251,37 @@ fn runtimes_have_metrics_under_one_name() {
     drop(of_main);
     assert_eq!((series("workers", "main"), series("workers", "jobs")), (None, Some(1.0)));
 }
+
+/// A file with settings of our own.
+fn file(receiver: &Receiver, settings: &str) -> String {
+    let endpoint: String = receiver.endpoint();
+    format!(
+        "file_format: '1.0'
+tracer_provider:
+  processors: [{{batch: {{exporter: {{otlp_http: {{endpoint: '{endpoint}/v1/traces'}}}}}}}}]
+distribution: {{tracecast: {{{settings}}}}}
+"
+    )
+}
+
+#[test]
+fn a_reload_starts_and_stops_the_watchdog() {
+    let _turn = turn();
+    let receiver = Receiver::start();
+    let path = std::env::temp_dir().join(format!("tracecast-stalls-{}.yaml", std::process::id()));
+    std::fs::write(&path, file(&receiver, "role: test")).unwrap();
+    let telemetry = Config::from_file(&path).unwrap().init().unwrap();
+    // Starts the metrics, which have no exporter.
+    assert_eq!(stalls(&telemetry, "Stall/Handle"), None);
+    std::fs::write(&path, file(&receiver, "role: test, stalls: true, stall_threshold_ms: 50")).unwrap();
+    assert_eq!(telemetry.reload().unwrap().changed, ["stalls", "stall_threshold"]);
+    futures::executor::block_on(handle(|| wait_for("a stall", || stalls(&telemetry, "Stall/Handle") == Some(1.0))));
+    std::fs::write(&path, file(&receiver, "role: test, busy_times: Stall=on")).unwrap();
+    assert_eq!(telemetry.reload().unwrap().changed, ["busy_times", "stalls", "stall_threshold"]);
+    futures::executor::block_on(handle(|| std::thread::sleep(4 * THRESHOLD)));
+    assert_eq!(stalls(&telemetry, "Stall/Handle"), Some(1.0));
+    telemetry.shutdown(LONG);
+    std::fs::remove_file(path).unwrap();
+    let polls = |span: &opentelemetry_proto::tonic::trace::v1::Span| number(&span.attributes, "tc.polls");
+    assert_eq!(receiver.exported().named("Stall/Handle").into_iter().map(polls).collect::<Vec<_>>(), [None, Some(2.0)]);
+}

@@ -6,7 +6,7 @@ use std::task::Waker;
 use std::time::Instant;
 
 use bytes::Buf;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Request, StatusCode};
 use tonic::Code;
 use tonic::body::Body;
 use tracecast::__layers::conventions::Conventions;
@@ -87,6 +87,7 @@ impl Extras {
         has_any.then(|| Box::new(Extras { first_byte, segments, server }))
     }
 
+    /// The server as a label. Its name is kept if it has answered.
     fn server(&self, has_answered: bool) -> Target {
         let Some(server) = &self.server else { return Target::None };
         if has_answered {
@@ -104,9 +105,9 @@ impl Call {
         place: Place,
         conventions: Conventions,
         method: Arc<Method>,
-        body: &mut Body,
+        request: &mut Request<Body>,
         deadline: Deadline,
-        extras: impl FnOnce() -> Option<Box<Extras>>,
+        extras: impl FnOnce(&Request<Body>) -> Option<Box<Extras>>,
     ) -> Option<Self> {
         let measured = Measured::begin(side);
         if !place.is_recording() && measured.is_none() {
@@ -117,10 +118,11 @@ impl Call {
             None => place,
         };
         let began = place.began().unwrap_or_else(Moment::now);
-        let (request, response) = (Counts::default(), Counts::default());
-        let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request, response });
-        RequestBody::wrap(body, record.clone());
-        Some(Call::new(Work::new(place, Some(record)), extras()))
+        let (sent, response) = (Counts::default(), Counts::default());
+        let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request: sent, response });
+        let extras = extras(request);
+        RequestBody::wrap(request.body_mut(), record.clone());
+        Some(Call::new(Work::new(place, Some(record)), extras))
     }
 
     /// Begins a call that is not recorded, but whose place is current. `None` if nothing is.
@@ -148,7 +150,7 @@ impl Call {
         self.refused = (http != StatusCode::OK).then_some(http);
     }
 
-    /// The server has answered at once, by headers alone. It is no invention.
+    /// Keeps the name of the server for metrics: it has answered, by headers alone.
     pub(crate) fn learn_server(&self) {
         if let Some(server) = self.extras.as_ref().and_then(|extras| extras.server.as_ref()) {
             servers::learn(server);

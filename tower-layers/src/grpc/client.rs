@@ -106,9 +106,11 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ClientSide>
     let context = if span.is_none() { Context::current() } else { span.context() };
     send(&context, request, settings);
     let deadline = Deadline { given: deadline::given(request.headers()), own: settings.protocol.timeout };
-    let server = if conventions.stable() { measured_server(request, settings) } else { None };
-    let extras = || Extras::of(FirstByte::new(settings.times_first_byte), segments, server);
-    Call::begin(Side::Client, Place::called(span), conventions, method, request.body_mut(), deadline, extras)
+    let extras = |request: &Request<Body>| {
+        let server = if conventions.stable() { measured_server(request, settings) } else { None };
+        Extras::of(FirstByte::new(settings.times_first_byte), segments, server)
+    };
+    Call::begin(Side::Client, Place::called(span), conventions, method, request, deadline, extras)
 }
 
 /// Returns the server, if a metric is on that has it as a label.

@@ -6,7 +6,7 @@
 //! `server.address` and `server.port`; on server metrics both are optional (semantic-conventions#3919), and ours leave
 //! them out.
 
-use crate::grpc::label::{Called, MethodLabel, ServedStatus, ServiceMethod, StatusName, System};
+use crate::grpc::label::{MethodLabel, ServiceMethod, StatusName, System};
 
 // Version 1.37.
 tracecast::tc_keys! {
@@ -26,19 +26,4 @@ tracecast::tc_keys! {
     pub id method_original: str = "rpc.method_original";
     /// The status by its name, as newer conventions have it.
     pub label status_name: StatusName = "rpc.status_code";
-    /// The status of a call that was served: two attributes, `rpc.status_code`, and `error.type` if it is an error.
-    pub(crate) label served_status: ServedStatus = "rpc.server.call";
-    /// Calls that were made: method, server, status and error.
-    pub(crate) label called: Called = "rpc.client.call";
-}
-
-tracecast::tc_metrics! {
-    /// How long calls took that were served.
-    pub(crate) static SERVER_CALL_DURATION: Histogram<(system, full_method, served_status)> = "rpc.server.call.duration" {
-        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 20000
-    };
-    /// How long calls took.
-    pub(crate) static CLIENT_CALL_DURATION: Histogram<(system, called)> = "rpc.client.call.duration" {
-        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 17500
-    };
 }

@@ -6,9 +6,9 @@ use tracecast::__layers::conventions::Conventions;
 use tracecast::__layers::is_measuring;
 use tracecast::Counter;
 
-use crate::grpc::conventions::{CLIENT_CALL_DURATION, SERVER_CALL_DURATION};
+use crate::grpc::durations::{CLIENT_CALL_DURATION, Called, SERVER_CALL_DURATION, ServedStatus};
 use crate::grpc::keys;
-use crate::grpc::label::{Called, MethodLabel, ServedStatus, ServiceMethod, System};
+use crate::grpc::label::{MethodLabel, ServiceMethod, System};
 use crate::grpc::messages::Passed;
 use crate::place::Place;
 use crate::sets::Target;

@@ -62,6 +62,7 @@ pub(crate) mod client;
 mod conventions;
 mod deadline;
 pub(crate) mod descriptor;
+mod durations;
 pub mod keys;
 pub(crate) mod label;
 pub(crate) mod message_stream;

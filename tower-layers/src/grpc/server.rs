@@ -171,6 +171,6 @@ fn begin(
     let roll_over = grpc.roll_over.filter(|_| span.is_recording());
     let segments = roll_over.map(|every| Segments::new(every, caller.parent.clone(), &ends()));
     let place = Place::served(span, caller.parent);
-    let extras = || Extras::of(FirstByte::new(*times_first_byte), segments, None);
-    Call::begin(Side::Server, place, conventions, method, request.body_mut(), deadline, extras)
+    let extras = |_: &Request<Body>| Extras::of(FirstByte::new(*times_first_byte), segments, None);
+    Call::begin(Side::Server, place, conventions, method, request, deadline, extras)
 }

@@ -1,5 +1,5 @@
-//! The servers that are called, as labels of metrics name them. One is known when it has answered, or was told of: a program may take
-//! names of servers from whoever calls it.
+//! The servers that are called, as labels of metrics. A server is known when it has answered, or when the layer was told of it: a program
+//! may take names of servers from its own callers.
 
 use std::sync::{Arc, LazyLock};
 
@@ -31,18 +31,19 @@ impl Learnt for Server {
 
 static SERVERS: LazyLock<Table<Server>> = LazyLock::new(Table::new);
 
+/// Finds a server by its name and port.
 pub(crate) fn find((address, port): (&str, Option<u16>)) -> Arc<Server> {
     // One server has one text. No port has more than five digits, and no name of a host a space.
     let port = port.map_or_else(String::new, |port| port.to_string());
     SERVERS.find(0, &format!("{port} {address}"))
 }
 
-/// The server has answered.
+/// Keeps the name of a server that has answered.
 pub(crate) fn learn(server: &Server) {
     SERVERS.learn(server);
 }
 
-/// As a part of a set of labels.
+/// A server as a part of a set of labels.
 pub(crate) fn target(server: &Server) -> Target {
     Target::of(server.0.number())
 }

@@ -8,6 +8,3 @@ tracecast::tc_keys! {
     /// Requests that were made, by a few labels.
     pub(crate) label briefly_called: BrieflyCalled = "tc.http.client.request";
 }
-
-/// The class of the status, such as `2xx`: a part of both labels.
-pub(crate) const STATUS_CLASS: &str = "tc.http.status_class";

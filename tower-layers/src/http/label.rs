@@ -9,12 +9,14 @@ use super::conventions::{self, error_type, request_method, response_status_code,
 use super::describe;
 use super::endpoint::ENDPOINTS;
 use super::failure::Error;
-use super::keys::STATUS_CLASS;
 use super::protocol::Protocol;
 use super::set::Set;
 use crate::learnt::OTHER;
 use crate::sets::{OVERFLOW, Sets, Target};
 use crate::side::Side;
+
+/// The class of the status, such as `2xx`: a part of both labels.
+const STATUS_CLASS: &str = "tc.http.status_class";
 
 /// A part of a label set.
 #[derive(Clone, Copy)]

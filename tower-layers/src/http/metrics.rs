@@ -3,7 +3,7 @@
 use tracecast::__layers::conventions::{self, Conventions};
 use tracecast::__layers::is_measuring;
 
-use super::conventions::{CLIENT_REQUEST_DURATION, SERVER_REQUEST_DURATION};
+use super::durations::{CLIENT_REQUEST_DURATION, SERVER_REQUEST_DURATION};
 use super::keys;
 use super::label::{BrieflyCalled, BrieflyServed, Called, Served};
 use super::set::Set;

@@ -49,6 +49,7 @@
 mod client;
 mod conventions;
 mod describe;
+mod durations;
 mod endpoint;
 pub(crate) mod exchange;
 mod failure;

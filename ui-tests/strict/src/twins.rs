@@ -75,6 +75,78 @@ pub fn boxed(number: i64) -> std::pin::Pin<Box<dyn Future<Output = i32> + Send>>
     })
 }
 
+#[cfg_attr(annotated, tc_span("Twins/Stream", stream))]
+pub fn streams(numbers: Vec<u32>) -> impl futures::Stream<Item = Result<u8, String>> {
+    let first = numbers[0];
+    async_stream::stream! {
+        println!("{first}");
+        yield Ok(first as u8);
+    }
+}
+
+#[cfg_attr(annotated, tc_span("Twins/Items", stream))]
+pub fn items(numbers: Vec<u32>) -> impl futures::Stream<Item = u8> {
+    let first = numbers[0];
+    futures::stream::iter(numbers.into_iter().map(move |number| (number + first) as u8))
+}
+
+#[cfg_attr(annotated, tc_span("Twins/Generic"))]
+pub fn generic<T: Clone + std::str::FromStr, const N: usize>(texts: &[String; N], default: &T) -> T {
+    let first = texts[0].parse::<T>().ok();
+    first.unwrap_or(default.clone())
+}
+
+#[cfg_attr(annotated, tc_span("Twins/Result", result(tracecast::keys::size_bytes = |bytes| *bytes)))]
+pub fn results(text: &str) -> Result<u64, std::num::ParseIntError> {
+    let number = text.parse::<u64>()?;
+    println!("{}", text.to_string());
+    Ok(number + 1)
+}
+
+#[cfg_attr(annotated, tc_span("Twins/Labels"))]
+#[cfg_attr(
+    annotated,
+    tc_metric(calls = "tc_twins_labels_total", duration = "tc_twins_labels_seconds", labels(tracecast::keys::device = device))
+)]
+pub fn labels(device: usize, values: &[u8]) -> u8 {
+    let value = values[device];
+    print!("{}", value as u32);
+    value.clone()
+}
+
+pub struct Named {
+    pub names: Vec<String>,
+}
+
+#[cfg_attr(annotated, tc_span(component = "Named", methods = pub))]
+impl Named {
+    pub fn longest(&self) -> usize {
+        let lengths: Vec<usize> = self.names.iter().map(|name| name.len()).collect();
+        lengths.iter().max().unwrap().clone()
+    }
+
+    #[cfg_attr(annotated, tc_metric(calls = "tc_twins_named_total"))]
+    pub async fn find(&self, name: String) -> Option<usize> {
+        std::future::ready(()).await;
+        let found = self.names.iter().position(|known| *known == name);
+        println!("{:?}", found);
+        return found;
+    }
+}
+
+pub trait Fetch {
+    async fn fetch(&self, name: &str) -> Result<u8, String>;
+}
+
+impl Fetch for Named {
+    #[cfg_attr(annotated, tc_span("Twins/AsyncTrait"))]
+    async fn fetch(&self, name: &str) -> Result<u8, String> {
+        std::future::ready(()).await;
+        let at = self.names.iter().position(|known| known == name).ok_or("no such name".to_string())?;
+        Ok(at as u8)
+    }
+}
+
 pub struct Store {
     pub items: Vec<u8>,
 }
@@ -118,4 +190,17 @@ impl Load for Store {
         let at: usize = name.parse().ok().unwrap_or(0);
         Some(*self.items.get(at).expect("an item"))
     }
+}
+
+#[cfg_attr(annotated, tc_span("Twins/Returns"))]
+pub async fn returns(name: String) -> Option<usize> {
+    if name.is_empty() {
+        return None;
+    }
+    return Some(name.len());
+}
+
+#[cfg_attr(annotated, tc_span("Twins/NoAwait"))]
+pub async fn never_waits(number: u8) -> u8 {
+    number + 1
 }

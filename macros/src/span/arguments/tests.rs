@@ -1,4 +1,4 @@
-//! What becomes of arguments.
+//! How arguments are rebound.
 
 use quote::quote;
 

@@ -1,4 +1,4 @@
-//! Bodies whose tail can be seen, and others.
+//! Bodies with and without a visible tail.
 
 use quote::quote;
 
@@ -8,7 +8,7 @@ fn body(text: &str) -> Group {
     Group::new(Delimiter::Brace, text.parse().unwrap())
 }
 
-/// Compares what the tail makes and the body with the target replaced by `X`.
+/// Compares the kind of the tail, and the body with the target replaced by `X`.
 #[track_caller]
 fn check(text: &str, makes: Makes, rewritten: &str) {
     let body = body(text);

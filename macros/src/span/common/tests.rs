@@ -4,7 +4,7 @@ use super::super::item::{self, Attr, Item};
 use super::super::on_function;
 use super::expand;
 
-/// Whether the item is read here; if so, the expansion is that of the other modules.
+/// Checks whether the item is expanded here, and if so, that the other modules expand it to the same tokens.
 #[track_caller]
 fn check(text: &str, is_common: bool) {
     let args: TokenStream = "\"Store/Load\"".parse().unwrap();
@@ -14,7 +14,7 @@ fn check(text: &str, is_common: bool) {
     let Some(found) = found else { return };
     let Ok(Item::Function(function)) = item::parse(tokens, Attr::Span) else { panic!("{text}") };
     let expected = on_function(Some(args), None, *function).unwrap();
-    // The printer puts other spaces between tokens that `syn` has read.
+    // Tokens read by `syn` are printed with other spaces.
     let squeezed = |tokens: TokenStream| tokens.to_string().split_whitespace().collect::<String>();
     assert_eq!(squeezed(found), squeezed(expected));
 }

@@ -1,7 +1,7 @@
-//! An `async fn`.
+//! Generates an instrumented `async fn`.
 //!
-//! It becomes a `fn` that returns a future: an `async fn` around an async block would store its arguments twice, and
-//! would take parent and attributes at the first poll instead of at the call.
+//! It becomes a `fn` that returns a future: an `async fn` around an async block would store its arguments twice, and would read
+//! parent and attributes at the first poll instead of at the call.
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -15,12 +15,12 @@ use super::super::model::Wrapped;
 use super::super::shape::{inferred, peel};
 use super::{after, callsite, in_our_edition, observer, with_body};
 
-/// `fn f(..) -> impl Future`.
+/// Generates `fn f(..) -> impl Future`.
 pub(super) fn future(wrapped: &Wrapped) -> TokenStream {
     converted(wrapped, |bindings, block| around(wrapped, bindings, block))
 }
 
-/// The same, but the span goes on with the stream that the future makes.
+/// As `future`; the span continues with the stream that the future returns.
 pub(super) fn stream(wrapped: &Wrapped) -> TokenStream {
     let site = wrapped.site();
     let k = wrapped.telemetry.options.krate.private_as_of(site);
@@ -43,7 +43,7 @@ fn converted(wrapped: &Wrapped, around: impl FnOnce(&TokenStream, &TokenStream) 
     with_body(wrapped, &ending_in_user_tokens(&sig), quote_spanned!(site=> #callsite #around))
 }
 
-/// The async block with what it carries.
+/// Generates the async block, wrapped with its span and metrics.
 fn around(wrapped: &Wrapped, bindings: &TokenStream, block: &TokenStream) -> TokenStream {
     let (site, telemetry) = (wrapped.site(), &wrapped.telemetry);
     let k = telemetry.options.krate.private_as_of(site);
@@ -61,9 +61,9 @@ fn around(wrapped: &Wrapped, bindings: &TokenStream, block: &TokenStream) -> Tok
     quote_spanned!(site=> #otherwise #k::Instrumented::#wrap(#begin, #block, #observer))
 }
 
-/// The signature, which ends in a type of ours, with an empty `where` of the user's behind it.
+/// Returns the signature, which ends in our type, followed by an empty `where` of the user's.
 ///
-/// The compiler takes an item whose signature ends in our tokens for ours, and no longer lints it.
+/// If a signature ended in our tokens, the compiler would treat the item as generated and would not lint it.
 fn ending_in_user_tokens(sig: &Signature) -> TokenStream {
     match &sig.generics.where_clause {
         Some(clause) if !clause.predicates.is_empty() => sig.to_token_stream(),
@@ -71,7 +71,7 @@ fn ending_in_user_tokens(sig: &Signature) -> TokenStream {
     }
 }
 
-/// Another attribute demands an `async fn`.
+/// Generates a function that remains an `async fn`, because another attribute requires one.
 pub(super) fn kept(wrapped: &Wrapped) -> TokenStream {
     let (site, k) = (wrapped.site(), wrapped.telemetry.options.krate.private());
     let (callsite, body) = (callsite::declare(wrapped), typed_body(wrapped, &k));
@@ -90,7 +90,7 @@ fn return_future(sig: &mut Signature, k: &TokenStream) {
     sig.output = ReturnType::Type(syn::Token![->](site), Box::new(Type::Verbatim(future)));
 }
 
-/// The body, after the block was told its output type: without it coercions and `.into()` would not compile.
+/// Generates the body with a declared output type: without it coercions and `.into()` would not compile.
 fn typed_body(wrapped: &Wrapped, k: &TokenStream) -> TokenStream {
     let (site, body) = (Site::mixed_site(), &wrapped.body);
     let ReturnType::Type(_, ty) = &wrapped.function.sig.output else {
@@ -99,7 +99,7 @@ fn typed_body(wrapped: &Wrapped, k: &TokenStream) -> TokenStream {
     let never = never(ty, k);
     let allow =
         never.is_some().then(|| quote_spanned!(site=> #[allow(unreachable_code, clippy::diverging_sub_expression)]));
-    // At the return type, because the compiler shows this as the reason for an error in the body.
+    // Placed at the return type, because the compiler shows it as the reason for an error in the body.
     let place = ty.span().resolved_at(site);
     let k = wrapped.telemetry.options.krate.private_at(place);
     let output = never.or_else(|| inferred(ty)).map(|ty| {
@@ -109,7 +109,7 @@ fn typed_body(wrapped: &Wrapped, k: &TokenStream) -> TokenStream {
     after(&output.unwrap_or_default(), body, site)
 }
 
-/// `!` may only stand behind an arrow.
+/// `!` is allowed only after an arrow.
 fn never(ty: &Type, k: &TokenStream) -> Option<TokenStream> {
     matches!(peel(ty), Type::Never(_)).then(|| quote_spanned!(Site::mixed_site()=> <fn() -> ! as #k::FnOutput>::Output))
 }

@@ -1,4 +1,4 @@
-//! A function whose span is the call.
+//! Generates a function whose span covers the call.
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -10,12 +10,12 @@ use super::super::model::Wrapped;
 use super::super::shape::{inferred, nothing_to_drop};
 use super::{after, callsite, in_our_edition, observer, with_body};
 
-/// The body runs in a closure, so that its value can be looked at however the body is left.
+/// The body runs in a closure, so that its value can be observed on every exit.
 ///
-/// One closure begins the span, if there is more to it than a name, and then runs the body: so attributes may borrow what
-/// the body consumes, the way for "on" is a single call that keeps nothing alive, and the way for "off" is the body alone.
-/// The closure takes what it captures as the body needs it: arguments drop as before. Only where nothing can drop does
-/// it capture by move, because then arguments in registers need not be stored for it.
+/// If the span has more than a name, the same closure first begins the span: so attributes may borrow what the body consumes, the
+/// path for "on" is a single call that keeps nothing alive, and the path for "off" is the body alone. The closure captures as the
+/// body requires, so arguments are dropped as before. Only if nothing can be dropped does it capture by move, because then
+/// arguments in registers need not be stored for it.
 pub(super) fn observed(wrapped: &Wrapped) -> TokenStream {
     let (site, telemetry) = (wrapped.site(), &wrapped.telemetry);
     let k = telemetry.options.krate.private_as_of(site);
@@ -53,7 +53,7 @@ pub(super) fn observed(wrapped: &Wrapped) -> TokenStream {
     with_body(wrapped, &sig, new_body)
 }
 
-/// The body stays where it is, as `#[track_caller]` demands; nothing looks at its value.
+/// Keeps the body in place, as `#[track_caller]` requires; its value is not observed.
 pub(super) fn guarded(wrapped: &Wrapped) -> TokenStream {
     let site = Site::mixed_site();
     let (callsite, enter) = (callsite::declare(wrapped), callsite::enter(&wrapped.telemetry, site));
@@ -61,7 +61,7 @@ pub(super) fn guarded(wrapped: &Wrapped) -> TokenStream {
     with_body(wrapped, &wrapped.function.sig, after(&guard, &wrapped.body, site))
 }
 
-/// The return type for a closure around the body, so that coercions and inference work as before.
+/// Returns the return type for a closure around the body, so that coercions and inference work as before.
 pub(super) fn closure_output(output: &ReturnType, site: Site) -> Option<TokenStream> {
     let ReturnType::Type(_, ty) = output else {
         return None;

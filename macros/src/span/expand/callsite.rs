@@ -1,4 +1,4 @@
-//! The static that describes a callsite, and what begins at it.
+//! Generates the static of a callsite, and the code that begins a span or metrics there.
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::quote_spanned;
@@ -9,14 +9,14 @@ use super::super::telemetry::Telemetry;
 use super::{fields, meter};
 use crate::krate::{Krate, declaring_crate};
 
-/// `static __TC_CALLSITE`, registered at link time, behind the metrics and the aliases of the keys.
+/// Generates `static __TC_CALLSITE`, registered at link time, after the metrics and the aliases of the keys.
 pub(super) fn declare(wrapped: &Wrapped) -> TokenStream {
     let meter = meter::declare(wrapped);
     let callsite = declare_at(&wrapped.telemetry, wrapped.opening());
     quote_spanned!(wrapped.opening()=> #meter #callsite)
 }
 
-/// The same without the metrics.
+/// As `declare`, without the metrics.
 pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
     let options = &telemetry.options;
     let k = options.krate.private_as_of(site);
@@ -36,7 +36,7 @@ pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
     quote_spanned!(site=> #aliases #item)
 }
 
-/// The same of a span that has only a name, which stands at `place`.
+/// As `declare_at`, for a span that has only a name, which is at `place`.
 pub(crate) fn plain(krate: &Krate, name: &str, place: Site, site: Site) -> TokenStream {
     let (k, new) = (krate.private_as_of(site), named(krate, name, place));
     krate.in_spans(&quote_spanned!(site=> static __TC_CALLSITE: #k::Callsite = #new;), site)
@@ -47,7 +47,7 @@ fn new(telemetry: &Telemetry, site: Site) -> TokenStream {
     named(&telemetry.options.krate, telemetry.name.as_deref().unwrap_or_default(), place)
 }
 
-/// The callsite with its name, and with its crate behind it. Its place is that of the name.
+/// Generates the callsite with its name and its crate. Its location is that of the name.
 fn named(krate: &Krate, name: &str, place: Site) -> TokenStream {
     let (package, version) = declaring_crate();
     let (text, bytes) = (format!("{name}\n{package}\n{version}"), name.len() as u16);
@@ -55,7 +55,7 @@ fn named(krate: &Krate, name: &str, place: Site) -> TokenStream {
     quote_spanned!(place=> #k::callsite(#text, #bytes))
 }
 
-/// What the runtime's functions take as the callsite.
+/// Generates the callsite argument of the runtime's functions.
 pub(super) fn reference(telemetry: &Telemetry, site: Site) -> TokenStream {
     let k = telemetry.options.krate.private_as_of(site);
     match telemetry.metrics {
@@ -64,12 +64,12 @@ pub(super) fn reference(telemetry: &Telemetry, site: Site) -> TokenStream {
     }
 }
 
-/// Whether all that there is to begin is a span.
+/// Returns whether the telemetry is a span without fields and metrics.
 pub(super) fn is_plain(telemetry: &Telemetry) -> bool {
     telemetry.metrics.is_none() && telemetry.options.parent.is_none() && !telemetry.options.has_fields()
 }
 
-/// What a future or a stream carries, after statements that bind what its fields use.
+/// Generates the span and metrics of a future or stream, after statements that bind the variables used by the fields.
 pub(super) fn begin(telemetry: &Telemetry, bindings: &TokenStream, site: Site) -> TokenStream {
     let (k, reference) = (telemetry.options.krate.private_as_of(site), reference(telemetry, site));
     let begin = beginning(telemetry, site);
@@ -79,14 +79,14 @@ pub(super) fn begin(telemetry: &Telemetry, bindings: &TokenStream, site: Site) -
     }
 }
 
-/// A guard for what is entered at once.
+/// Generates a guard that is entered at once.
 pub(super) fn enter(telemetry: &Telemetry, site: Site) -> TokenStream {
     let (k, reference) = (telemetry.options.krate.private_as_of(site), reference(telemetry, site));
     let begin = beginning(telemetry, site);
     quote_spanned!(site=> #k::enter(#reference, |__tc_begin| #begin))
 }
 
-/// Begins what is carried, by `__tc_begin`: labels, parent and fields.
+/// Generates the calls of `__tc_begin` that set labels, parent and fields.
 pub(super) fn beginning(telemetry: &Telemetry, site: Site) -> TokenStream {
     let options = &telemetry.options;
     let labels = telemetry.metrics.as_ref().map(|metrics| {
@@ -101,14 +101,14 @@ pub(super) fn beginning(telemetry: &Telemetry, site: Site) -> TokenStream {
         }
         (Some(_), Some(parent)) => {
             let fields = fields::closure(options, site);
-            // A type error in the parent should point at the parent.
+            // Placed at the parent, so that a type error in it points there.
             quote_spanned!(fields::site_of(parent)=> .span_under(|| #parent, #fields))
         }
     };
     quote_spanned!(site=> __tc_begin #labels #start)
 }
 
-/// The keys that a span of this callsite may carry, for the catalogue.
+/// Generates the list of keys that a span of this callsite may have, for the catalogue.
 fn keys(options: &Options, site: Site) -> Option<TokenStream> {
     let k = options.krate.private_as_of(site);
     let fields = options.attrs.iter().chain(&options.result).chain(&options.share).map(|field| &field.alias);

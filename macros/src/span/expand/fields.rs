@@ -1,4 +1,4 @@
-//! What is evaluated when a span begins: attributes, shared keys, links.
+//! Generates the values recorded when a span begins: attributes, inherited keys, links.
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -8,7 +8,7 @@ use syn::{Expr, Ident, Path};
 use super::super::options::{AdHoc, Database, Field, FieldKey, Options};
 use crate::krate::Krate;
 
-/// The closure that fills a new span.
+/// Generates the closure that fills a new span.
 pub(super) fn closure(options: &Options, site: Site) -> TokenStream {
     if !options.has_fields() {
         return quote_spanned!(site=> |_| {});
@@ -17,7 +17,7 @@ pub(super) fn closure(options: &Options, site: Site) -> TokenStream {
     quote_spanned!(site=> |#start| { #statements })
 }
 
-/// The statements of that closure; they use `__tc_start`.
+/// Generates the statements of that closure; they use `__tc_start`.
 pub(super) fn statements(options: &Options) -> TokenStream {
     let mut statements = TokenStream::new();
     if let Some(database) = &options.database {
@@ -29,7 +29,7 @@ pub(super) fn statements(options: &Options) -> TokenStream {
     statements
 }
 
-/// A name for each key, by which all else refers to it: a path that leads nowhere then is one mistake and one error.
+/// Generates an alias for each key, which all other code uses, so that an unresolved path gives one error.
 pub(super) fn aliases(options: &Options) -> TokenStream {
     let alias = |Field { key, alias, .. }: &Field| match key {
         FieldKey::Declared(key) => {
@@ -41,11 +41,11 @@ pub(super) fn aliases(options: &Options) -> TokenStream {
     options.fields().map(alias).collect()
 }
 
-/// A key that is declared here, for this span.
+/// Generates a key that is declared where it is recorded.
 fn ad_hoc(AdHoc { name, ty }: &AdHoc, alias: &Ident, krate: &Krate) -> TokenStream {
     let (k, source) = (krate.private(), krate.source());
     let ty = ty.clone().unwrap_or_else(|| quote_spanned!(Site::mixed_site()=> #k::AnyAttribute));
-    // The place of the call is the key's place in the catalogue.
+    // The caller's location is the key's place in the catalogue.
     let meta = quote_spanned!(name.span()=> __TcMeta::ad_hoc::<#ty>(#name, #source));
     quote_spanned! {Site::mixed_site()=>
         enum #alias {}
@@ -59,7 +59,8 @@ fn ad_hoc(AdHoc { name, ty }: &AdHoc, alias: &Ident, krate: &Krate) -> TokenStre
     }
 }
 
-/// A single word that is no type would have the compiler talk about the argument of that name, which is no key either.
+/// Separates a key from the function's variables: otherwise an unknown single word would resolve to the argument of that name,
+/// and the error would be about its type.
 pub(super) fn apart_from_variables(key: &Path) -> TokenStream {
     let Some(word) = key.get_ident() else { return key.to_token_stream() };
     let mut word = word.clone();
@@ -67,7 +68,7 @@ pub(super) fn apart_from_variables(key: &Path) -> TokenStream {
     word.into_token_stream()
 }
 
-/// The built-in keys that a database span carries.
+/// Returns the built-in keys of a database span.
 pub(super) fn database_keys(options: &Options) -> Vec<TokenStream> {
     let parts = options.database.iter().flat_map(|database| &database.parts);
     parts.map(|part| database_key(options, part.key)).collect()
@@ -84,7 +85,7 @@ fn set(options: &Options, method: &str, field: &Field) -> TokenStream {
     quote_spanned!(site_of(value)=> #start.#method::<#alias>(#recorded);)
 }
 
-/// The value that is recorded. Of a field or an element only a reference, unless it can be copied: the body may move it.
+/// Generates the recorded value. A field or element that is not `Copy` is recorded by reference, because the body may move it.
 fn recorded(options: &Options, value: &Expr) -> TokenStream {
     match value {
         Expr::Field(_) | Expr::Index(_) => {
@@ -102,7 +103,7 @@ fn link(context: &Expr) -> TokenStream {
     quote_spanned!(site_of(context)=> #start.link(#context);)
 }
 
-/// A type error in a value should point at the value.
+/// Returns the location of a value, so that type errors in it point there.
 pub(super) fn site_of(value: &Expr) -> Site {
     value.span().resolved_at(Site::mixed_site())
 }
@@ -123,7 +124,7 @@ fn of_database(options: &Options, database: &Database) -> TokenStream {
             })
             .collect();
     }
-    // The name and the attributes use the same values, and each expression runs once. The `match` keeps temporaries.
+    // The name and the attributes use the same values, and each expression runs once. The `match` keeps temporaries alive.
     let (mut values, mut names) = (Vec::new(), Vec::new());
     let (mut texts, mut sets) = (TokenStream::new(), TokenStream::new());
     for part in &database.parts {
@@ -145,7 +146,7 @@ fn of_database(options: &Options, database: &Database) -> TokenStream {
     }
 }
 
-/// The text in `local`, which holds `value`; that it is none is an error at the value.
+/// Generates the text in `local`, which holds `value`; if it is not a text, the error points at the value.
 fn text(value: &Expr, local: &Ident) -> TokenStream {
     let site = site_of(value);
     let local = Ident::new(&local.to_string(), site);

@@ -1,4 +1,4 @@
-//! A function that returns a future or a stream, which the span covers to its end.
+//! Generates a function that returns a future or a stream, which the span covers to its end.
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -18,20 +18,20 @@ pub(super) fn stream(wrapped: &Wrapped, opaque: bool, tail: Option<&Tail>) -> To
     expand(wrapped, tail, "InstrumentedStream", if opaque { None } else { Some("rewrap_stream") })
 }
 
-/// Wraps the async block at the tail in `wrapper` if there is one, else the value of the whole body: by the function
-/// `fixed` if its type is fixed.
+/// Wraps the async block at the tail with `wrapper` if there is one, else the value of the whole body; with the function `fixed`
+/// if the return type is fixed.
 fn expand(wrapped: &Wrapped, tail: Option<&Tail>, wrapper: &str, fixed: Option<&str>) -> TokenStream {
     let (k, site) = (wrapped.telemetry.options.krate.private(), Site::mixed_site());
     let (callsite, begin) =
         (callsite::declare(wrapped), callsite::begin(&wrapped.telemetry, &TokenStream::new(), site));
     let probe = observer::probe(wrapped);
-    // A body that is nothing but an async block runs when it is polled. Any other body runs at the call, inside of the span.
+    // A body that is only an async block runs when it is polled. Any other body runs at the call, inside the span.
     let (making, made) = match tail.is_some_and(|tail| tail.is_whole_body) {
         true => (quote_spanned!(site=> #begin), quote_spanned!(site=> __tc_span)),
         false => (quote_spanned!(site=> #begin.making()), quote_spanned!(site=> __tc_span.made())),
     };
     let rewritten = tail.and_then(|tail| {
-        // In the box that the user makes anyway, so there is no second allocation.
+        // Inside the box that the user creates anyway, so there is no second allocation.
         let wrapper = format_ident!("{wrapper}");
         tail.rewrite(&wrapped.body, |target| quote_spanned!(site=> #k::#wrapper::probed(#made, #target, #probe)))
     });
@@ -44,7 +44,7 @@ fn expand(wrapped: &Wrapped, tail: Option<&Tail>, wrapper: &str, fixed: Option<&
     with_body(wrapped, &wrapped.function.sig, quote_spanned!(site=> #making #around))
 }
 
-/// What the body returns, with what it carries. That it can carry nothing is an error at the return type.
+/// Wraps the value of the body with its span and metrics. If its type cannot be wrapped, the error points at the return type.
 fn around_made(wrapped: &Wrapped, around: &str, probe: &TokenStream) -> TokenStream {
     let site = match &wrapped.function.sig.output {
         ReturnType::Type(_, ty) => ty.span().resolved_at(Site::mixed_site()),

@@ -1,4 +1,4 @@
-//! The metrics of a function: their statics, and the values of their labels.
+//! Generates the metrics of a function: their statics, and the values of their labels.
 
 use proc_macro2::{Ident, Span as Site, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -11,7 +11,8 @@ use super::fields;
 use crate::krate::Krate;
 use crate::metrics::{Declaration, Kind, Prefix, checked, label_of};
 
-/// Every metric, registered at link time, and `static __TC_METER`, which knows them all; nothing if there are none.
+/// Generates every metric, registered at link time, and `static __TC_METER`, which refers to all of them; `None` if there are
+/// none.
 pub(super) fn declare(wrapped: &Wrapped) -> Option<TokenStream> {
     let (metrics, k, site) = (wrapped.telemetry.metrics.as_ref()?, krate(wrapped).private(), Site::mixed_site());
     let (checks, source) = (checks(wrapped), krate(wrapped).source());
@@ -25,7 +26,7 @@ pub(super) fn declare(wrapped: &Wrapped) -> Option<TokenStream> {
     });
     let results = metrics.results.first().map(|first| {
         let results = metrics.results.iter().map(|label| or_none(label, &k));
-        // At the key, so that an error about it is the same as where the label is given its value.
+        // Placed at the key, so that an error about the key equals the one at its value.
         let tuple = quote_spanned!(first.alias.span()=> (#(#results,)*));
         quote_spanned!(site=> .results::<#tuple>())
     });
@@ -36,7 +37,8 @@ pub(super) fn declare(wrapped: &Wrapped) -> Option<TokenStream> {
     })
 }
 
-/// The aliases of the labels, and a constant for each metric with the check of it. They stay with telemetry off.
+/// Generates the aliases of the labels, and for each metric a constant with its check. They remain when telemetry is compiled
+/// out.
 pub(super) fn checks(wrapped: &Wrapped) -> Option<TokenStream> {
     let (metrics, krate) = (wrapped.telemetry.metrics.as_ref()?, krate(wrapped));
     let aliases = label_aliases(metrics, krate);
@@ -48,7 +50,7 @@ pub(super) fn checks(wrapped: &Wrapped) -> Option<TokenStream> {
     Some(quote_spanned!(Site::mixed_site()=> #aliases #dependency #errors #(#metas)*))
 }
 
-/// The closure that gives the labels their values.
+/// Generates the closure that computes the values of the labels.
 pub(super) fn labels(metrics: &Metrics, krate: &Krate) -> TokenStream {
     let (k, site) = (krate.private(), Site::mixed_site());
     let calls = metrics.labels.iter().map(|Field { value, alias, .. }| {
@@ -58,7 +60,7 @@ pub(super) fn labels(metrics: &Metrics, krate: &Krate) -> TokenStream {
     quote_spanned!(site=> || #k::Labels::new() #(#calls)*)
 }
 
-/// A name for each key, by which all else refers to it.
+/// Generates an alias for each key, which all other code uses.
 fn label_aliases(metrics: &Metrics, krate: &Krate) -> TokenStream {
     let alias = |Field { key, alias, .. }: &Field| match key {
         FieldKey::Declared(key) => {
@@ -71,7 +73,7 @@ fn label_aliases(metrics: &Metrics, krate: &Krate) -> TokenStream {
     metrics.labels.iter().chain(&metrics.results).filter_map(alias).collect()
 }
 
-/// The types of errors, once for all metrics that carry them.
+/// Generates the error types, once for all metrics that have them as a label.
 fn error_types(wrapped: &Wrapped) -> Option<TokenStream> {
     let (set, k) = (wrapped.error_set.as_ref()?, krate(wrapped).private());
     Some(quote_spanned! {Site::mixed_site()=>
@@ -82,9 +84,9 @@ fn error_types(wrapped: &Wrapped) -> Option<TokenStream> {
     })
 }
 
-/// The expression that describes a metric.
+/// Generates the expression that describes a metric.
 ///
-/// Its labels are set as a list, not as types: where a key is none, that is said once, where it is given its value.
+/// Its labels are set as a list, not as types, so that a key that is not a label gives one error, at its value.
 fn meta(wrapped: &Wrapped, metrics: &Metrics, instrument: &Instrument) -> TokenStream {
     let (k, Instrument { role, name }) = (krate(wrapped).private(), instrument);
     let (outcome, errors) = (outcome(*role), role.tells_errors().then(|| given_errors(wrapped)));
@@ -112,13 +114,13 @@ fn with_labels(meta: TokenStream, keys: &[TokenStream], k: &TokenStream) -> Toke
     quote_spanned!(Site::mixed_site()=> #meta.labelled(&[#(<#keys as #k::Key>::META),*]))
 }
 
-/// What the descriptions are about.
+/// Returns what the descriptions refer to: the span or the function.
 fn subject(wrapped: &Wrapped) -> String {
     let name = wrapped.telemetry.options.name.as_ref().map(syn::LitStr::value);
     name.unwrap_or_else(|| wrapped.function.sig.ident.to_string())
 }
 
-/// The call by which a metric tells outcomes apart.
+/// Generates the call that makes a metric distinguish outcomes.
 fn outcome(role: Role) -> Option<TokenStream> {
     match role {
         Role::Calls => Some(quote_spanned!(Site::mixed_site()=> .outcomes())),
@@ -131,7 +133,7 @@ fn given_errors(wrapped: &Wrapped) -> Option<TokenStream> {
     wrapped.error_set.as_ref().map(|_| quote_spanned!(Site::mixed_site()=> .error_types(__TC_ERROR_TYPES)))
 }
 
-/// A label from the result, which is missing where there is none.
+/// Generates a label from the result; its value is missing for other results.
 fn or_none(label: &Field, k: &TokenStream) -> TokenStream {
     let alias = &label.alias;
     quote_spanned!(alias.span()=> #k::OrNone<#alias>)

@@ -1,9 +1,8 @@
-//! Writes the generated code of a span, of metrics, or of both. Nothing here can fail.
+//! Generates the code of a span, of metrics, or of both. Nothing here can fail.
 //!
-//! The tokens of the common forms have the place of the user's body, as if the user had written them: the compiler checks
-//! again what has other tokens whenever a line above it changes. All else has `Span::mixed_site`, so that our locals and
-//! the user's never meet. Nothing comes from the prelude, paths are absolute, and the body goes through as the tokens that
-//! came in.
+//! The tokens of the common forms have the location of the user's body, as if written by the user: code with other locations is
+//! checked again whenever a line above it changes. All other tokens have `Span::mixed_site`, so that our locals and the user's
+//! never clash. Nothing comes from the prelude, paths are absolute, and the tokens of the body are passed through unchanged.
 
 mod asynchronous;
 mod call;
@@ -15,7 +14,7 @@ mod observer;
 mod off;
 mod scope;
 
-use proc_macro2::{Delimiter, Group, Span as Site, TokenStream};
+use proc_macro2::{Delimiter, Group, Span as Site, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 
 pub(crate) use callsite::plain as plain_callsite;
@@ -25,12 +24,12 @@ pub(crate) use scope::{scope, scope_error};
 use super::body::{is_lone_expression, regroup};
 use super::model::{Form, Wrapped};
 
-/// The function, with its telemetry unless that is compiled out.
+/// Generates the function with its telemetry, unless that is compiled out.
 pub(crate) fn function(wrapped: &Wrapped) -> TokenStream {
     if cfg!(feature = "off") { compiled_out(wrapped) } else { instrumented(wrapped) }
 }
 
-/// The function with its telemetry.
+/// Generates the function with its telemetry.
 pub(crate) fn instrumented(wrapped: &Wrapped) -> TokenStream {
     match &wrapped.form {
         Form::Call => call::observed(wrapped),
@@ -43,23 +42,23 @@ pub(crate) fn instrumented(wrapped: &Wrapped) -> TokenStream {
     }
 }
 
-/// The function without its telemetry.
+/// Generates the function without its telemetry.
 pub(crate) fn compiled_out(wrapped: &Wrapped) -> TokenStream {
     off::function(wrapped)
 }
 
-/// The function around a new body; `sig` is its signature.
+/// Generates the function with a new body; `sig` is its signature.
 ///
-/// The braces stay the user's: the compiler takes an item that ends in our tokens for ours, and would no longer say that
-/// it is never used.
+/// Keeps the user's braces: if an item ends in our tokens, the compiler treats it as generated, and no longer warns that it is
+/// unused.
 fn with_body(wrapped: &Wrapped, sig: &impl ToTokens, body: TokenStream) -> TokenStream {
     with_group(wrapped, sig, &regroup(&wrapped.body, body))
 }
 
-/// The body after some statements of ours, as a block of its own.
+/// Generates the body after some statements of ours, as a nested block.
 ///
-/// Only an expression without anything around it goes without its braces, of which the compiler would warn as needless.
-/// Our own statements in the user's block would have clippy warn that items at its top come late.
+/// Only a single expression is written without braces, which the compiler would report as needless. If our statements were in the
+/// user's block, clippy would report items after statements.
 fn after(statements: &TokenStream, body: &Group, site: Site) -> TokenStream {
     match is_lone_expression(body) {
         true => {
@@ -70,12 +69,20 @@ fn after(statements: &TokenStream, body: &Group, site: Site) -> TokenStream {
     }
 }
 
-/// Our statements and the body in braces. If the statements bind variables, then the braces are not the user's: before the
-/// edition of 2024 the temporaries at the end of a block, which may borrow these variables, live longer than they do.
+/// Wraps our statements and the body in the user's braces, in which lints look for the end of a function. If the statements bind
+/// variables, a second pair of braces inside has our edition: before edition 2024 the temporaries at the end of a block, which may
+/// borrow these variables, outlive them.
 fn in_our_edition(tokens: &TokenStream, binds: bool, site: Site) -> Group {
-    let mut block = Group::new(Delimiter::Brace, tokens.clone());
-    block.set_span(if binds { site.resolved_at(Site::mixed_site()) } else { site });
-    block
+    let braces = |tokens, site| {
+        let mut block = Group::new(Delimiter::Brace, tokens);
+        block.set_span(site);
+        block
+    };
+    let inside = match binds {
+        true => TokenTree::from(braces(tokens.clone(), site.resolved_at(Site::mixed_site()))).into(),
+        false => tokens.clone(),
+    };
+    braces(inside, site)
 }
 
 fn with_group(wrapped: &Wrapped, sig: &impl ToTokens, body: &Group) -> TokenStream {

@@ -1,4 +1,4 @@
-//! What looks at a value when the call is over.
+//! Generates the observer of a value.
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -11,15 +11,15 @@ use super::super::shape::{inferred, may_be_future};
 use super::fields::site_of;
 use crate::krate::Krate;
 
-/// The observer of the value that a call returns, if the signature names its type: `None` if it does not name all of it,
-/// `Some(None)` if nothing is to be looked at. A boxed future or stream behind another name is covered to its end.
+/// Generates the observer of a call's value if the signature names its whole type, else `None`; `Some(None)` if nothing is
+/// observed. A boxed future or stream behind another name is covered to its end.
 pub(super) fn of_returned(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
     let ReturnType::Type(_, ty) = &wrapped.function.sig.output else { return of_named(wrapped) };
     let constructs = matches!(&wrapped.telemetry.options.cover, Some((Cover::Construct, _)));
     if constructs || !may_be_future(ty) {
         return of_named(wrapped);
     }
-    // At the return type, which is what a future is refused for.
+    // Placed at the return type, because that is why a future is rejected.
     let site = ty.span().resolved_at(Site::mixed_site());
     let k = wrapped.telemetry.options.krate.private_at(site);
     let named = fully_named(ty)?;
@@ -31,7 +31,7 @@ pub(super) fn of_returned(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
     Some(Some(quote_spanned!(site=> #k::Covered(#cover, #future(), #observer))))
 }
 
-/// The observer of a call that returns a type by this name, without options: a `Result`, or anything.
+/// Generates the observer for a return type without options: a `Result`, or any type.
 pub(crate) fn of_type(krate: &Krate, ty: &TokenStream, is_result: bool, site: Site) -> TokenStream {
     if is_result {
         let k = krate.private_as_of(site);
@@ -44,8 +44,7 @@ pub(crate) fn of_type(krate: &Krate, ty: &TokenStream, is_result: bool, site: Si
     quote_spanned!(site=> #k::Covered(#tag::COVER, #tag::future(), (#tag::ERRORS, #tag::TYPES, #tag::MESSAGES)))
 }
 
-/// The observer of a value whose type the signature names: `None` if it does not name all of it, `Some(None)` if nothing
-/// is to be looked at.
+/// Generates the observer of a value if the signature names its whole type, else `None`; `Some(None)` if nothing is observed.
 pub(super) fn of_named(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
     if !looks(wrapped) {
         return Some(None);
@@ -59,13 +58,13 @@ pub(super) fn of_named(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
     Some(parts.into_iter().reduce(|first, second| quote_spanned!(site=> (#first, #second))))
 }
 
-/// A closure that looks at a value, where the compiler knows its type and nobody else does.
+/// Generates a closure that observes a value whose type only the compiler can infer.
 pub(super) fn probe(wrapped: &Wrapped) -> TokenStream {
     let (k, site) = (wrapped.telemetry.options.krate.private(), Site::mixed_site());
     if !looks(wrapped) {
         return quote_spanned!(site=> |_, _| {});
     }
-    // Names the type where it comes from the signature only, and the body may leave it open: `async { Ok(()) }`.
+    // States the type if it comes from the signature only and the body may leave it open: `async { Ok(()) }`.
     let ty = [&wrapped.observe, &wrapped.judge].into_iter().find_map(|observe| match observe {
         Observe::Value(Some(ty)) => inferred(ty),
         _ => None,
@@ -76,19 +75,19 @@ pub(super) fn probe(wrapped: &Wrapped) -> TokenStream {
     quote_spanned!(site=> |__tc_result #ty, __tc_seen| { #otherwise #(__tc_seen.by(#parts, __tc_result);)* })
 }
 
-/// Has the compiler find what holds of a type about which nothing more special is known.
+/// Generates the import of the defaults for types without a more specific `impl`.
 pub(crate) fn otherwise(k: &TokenStream) -> TokenStream {
     quote_spanned!(Site::mixed_site()=> use #k::Otherwise as _;)
 }
 
-/// The tag of a type: by the name of the type, or of a value.
+/// The tag of a type, from the type's name or from a value.
 pub(super) enum Tag {
     Named(TokenStream),
     Value(TokenStream),
 }
 
 impl Tag {
-    /// What is known of the type.
+    /// Generates the access to a constant of the type.
     fn constant(&self, name: &str, site: Site) -> TokenStream {
         match self {
             Tag::Named(tag) => {
@@ -102,7 +101,7 @@ impl Tag {
         }
     }
 
-    /// A tag with methods about what the type gives in the end.
+    /// Generates a tag whose methods refer to the output or items.
     fn given(&self, site: Site) -> TokenStream {
         match self {
             Tag::Named(tag) => quote_spanned!(site=> #tag::NEW.given()),
@@ -111,7 +110,7 @@ impl Tag {
     }
 }
 
-/// The type as it was written, if that says all of it.
+/// Returns the type as written, if that is the whole type.
 pub(super) fn fully_named(ty: &Type) -> Option<TokenStream> {
     let tokens = ty.to_token_stream();
     inferred(ty).filter(|inferred| inferred.to_string() == tokens.to_string())
@@ -121,7 +120,7 @@ fn looks(wrapped: &Wrapped) -> bool {
     matches!(wrapped.observe, Observe::Value(_)) || matches!(wrapped.judge, Observe::Value(_))
 }
 
-/// Errors, attributes for the span, labels for the metrics, each told apart by the type in `tag`, not by spelling.
+/// Generates the observers of errors, attributes and labels; the type in `tag` selects them, not the spelling.
 fn parts(wrapped: &Wrapped, tag: &Tag, site: Site) -> Vec<TokenStream> {
     let options = &wrapped.telemetry.options;
     let errors = options.no_err.is_none().then(|| {
@@ -136,7 +135,7 @@ fn parts(wrapped: &Wrapped, tag: &Tag, site: Site) -> Vec<TokenStream> {
         quote_spanned!(site=> (#errors, #types, #messages))
     });
     let errors = errors.map(|errors| match &options.err_if {
-        // An error about the closure should point at it.
+        // Placed at the closure, so that an error about it points there.
         Some(closure) => {
             let tag = tag.given(site);
             quote_spanned!(closure.span().resolved_at(Site::mixed_site())=> #tag.err_if(#errors, #closure))
@@ -146,7 +145,7 @@ fn parts(wrapped: &Wrapped, tag: &Tag, site: Site) -> Vec<TokenStream> {
     errors.into_iter().chain(values(wrapped, tag)).collect()
 }
 
-/// What is made of the value: attributes and labels.
+/// Generates the observers that derive attributes and labels from the value.
 pub(super) fn values(wrapped: &Wrapped, tag: &Tag) -> Vec<TokenStream> {
     let results = wrapped.telemetry.metrics.as_ref().map(|metrics| &metrics.results[..]).unwrap_or_default();
     let (options, site) = (&wrapped.telemetry.options, Site::mixed_site());
@@ -162,14 +161,14 @@ pub(super) fn values(wrapped: &Wrapped, tag: &Tag) -> Vec<TokenStream> {
     values
 }
 
-/// Gives each of `fields` to a method of `__tc_target`, from the value in `__tc_value`.
+/// Generates a call of `method` on `__tc_target` for each of `fields`, from the value in `__tc_value`.
 fn set_each(fields: &[Field], method: &str, k: &TokenStream) -> TokenStream {
     let (value_of, target) = (ours("__tc_value"), ours("__tc_target"));
     let sets = fields.iter().enumerate().map(|(index, Field { value, alias, .. })| {
         let method = Ident::new(method, alias.span());
-        // A variable at the closure, because the compiler points at it if what the closure returns has the wrong type.
+        // A variable at the closure: the compiler points there if the closure returns the wrong type.
         let field = format_ident!("__tc_field{index}", span = value.span());
-        // The user's closure looks redundant only because of what is generated around it.
+        // The user's closure seems redundant only because of the code generated around it.
         quote_spanned! {site_of(value)=>
             #[allow(clippy::redundant_closure, clippy::redundant_closure_for_method_calls)]
             let #field = #k::apply(#value_of, #value);

@@ -1,4 +1,4 @@
-//! Telemetry compiled out: the function as it was, and a dead check of the user's expressions.
+//! Generates a function without telemetry: the original one, and an unreachable check of the user's expressions.
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::quote_spanned;
@@ -22,8 +22,8 @@ pub(super) fn function(wrapped: &Wrapped) -> TokenStream {
     }
 }
 
-/// Never runs; compiles only if every expression has the type that it needs when telemetry is on. That metrics are within
-/// their budgets is checked as ever.
+/// Generates code that never runs, and compiles only if every expression has the type that it needs with telemetry. The budgets
+/// of metrics are checked too.
 pub(super) fn check(
     telemetry: &Telemetry,
     metrics: Option<TokenStream>,
@@ -37,7 +37,7 @@ pub(super) fn check(
     Some(quote_spanned!(site=> if false { #metrics #aliases #k::check(|__tc_begin| #begin); #result }))
 }
 
-/// The closures that make attributes and labels of the value, given the type that the signature names.
+/// Generates the closures that derive attributes and labels from a value of the type in the signature.
 fn check_result(wrapped: &Wrapped) -> Option<TokenStream> {
     let (k, site) = (wrapped.telemetry.options.krate.private(), Site::mixed_site());
     let ty = observed_type(wrapped, &wrapped.observe).or_else(|| observed_type(wrapped, &wrapped.judge))?;
@@ -46,7 +46,7 @@ fn check_result(wrapped: &Wrapped) -> Option<TokenStream> {
     (!values.is_empty()).then(|| quote_spanned!(site=> #otherwise #(let _ = #values;)*))
 }
 
-/// The type of the value that is looked at; `None` if the signature does not say all of it.
+/// Returns the type of the observed value; `None` if the signature does not name the whole type.
 fn observed_type(wrapped: &Wrapped, observe: &Observe) -> Option<TokenStream> {
     let ty = match (&wrapped.form, observe, &wrapped.function.sig.output) {
         (Form::Call | Form::Async | Form::KeptAsync, _, ReturnType::Type(_, ty)) => ty,

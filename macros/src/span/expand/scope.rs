@@ -1,4 +1,4 @@
-//! `tc_scope!`: a guard whose life is the span.
+//! `tc_scope!`: a guard whose lifetime is the span.
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::quote_spanned;
@@ -7,7 +7,7 @@ use super::super::telemetry::Telemetry;
 use super::{callsite, off};
 use crate::krate::Krate;
 
-/// The expression that makes the guard.
+/// Generates the expression that creates the guard.
 pub(crate) fn scope(telemetry: &Telemetry) -> TokenStream {
     let (k, site) = (telemetry.options.krate.private(), Site::mixed_site());
     if cfg!(feature = "off") {
@@ -18,7 +18,7 @@ pub(crate) fn scope(telemetry: &Telemetry) -> TokenStream {
     quote_spanned!(site=> { #callsite #k::Scope::of(#enter) })
 }
 
-/// The errors, and a guard that does nothing, so that there are no errors after them.
+/// Generates the errors and a guard that does nothing, so that no further errors follow.
 pub(crate) fn scope_error(krate: &Krate, error: Option<syn::Error>) -> TokenStream {
     let (k, error) = (krate.private(), error.map(syn::Error::into_compile_error));
     quote_spanned!(Site::mixed_site()=> { #error <#k::Scope>::none() })

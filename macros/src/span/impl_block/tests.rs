@@ -1,4 +1,4 @@
-//! Methods that get a name, and everything else that stays.
+//! Methods that get a name, and items that are unchanged.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The type by which the runtime finds out what types of errors there are, where a static may name it.
+//! The type through which the runtime finds the error types of a function, if a static can name it.
 
 use proc_macro2::{Ident, Span as Site, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -7,15 +7,15 @@ use syn::{GenericArgument, GenericParam, Path, PathArguments, Signature, Type};
 
 use super::super::shape::{named_result, peel};
 
-/// `Result<(), Error>` for an error that the user names.
+/// Returns `Result<(), Error>` for an error type given by the user.
 pub(super) fn of_error(error: &Path) -> TokenStream {
-    // At the path, so that an error about it points there.
+    // Placed at the path, so that an error about it points there.
     quote_spanned!(error.span().resolved_at(Site::mixed_site())=> ::core::result::Result<(), #error>)
 }
 
-/// The type of a function's value with nothing in place of the success, if it is spelled like a `Result`, and if a
-/// static inside of the function may name all of the rest. A name that only ends so may be a type of its own, which does
-/// not take nothing: that is left as it is. `of_impl` are the parameters of the `impl` block around the function, where they are known.
+/// Returns the return type with `()` as the success type, if it is spelled like a `Result` and a static inside the function can
+/// name the rest. A type whose name only ends in `Result` may not accept `()`, so it is left unchanged. `of_impl` are the
+/// parameters of the surrounding `impl` block, if they are known.
 pub(super) fn of_type(ty: &Type, sig: &Signature, of_impl: Option<&[Ident]>) -> Option<TokenStream> {
     let Type::Path(result) = peel(ty) else { return None };
     if result.qself.is_some() || !named_result(ty) {
@@ -33,8 +33,8 @@ pub(super) fn of_type(ty: &Type, sig: &Signature, of_impl: Option<&[Ident]>) -> 
     is_nameable(tokens.clone(), sig, of_impl).then_some(tokens)
 }
 
-/// Whether a static inside of the function may name this. It sees no generics, neither of the function nor of an
-/// `impl` block around it, which are only known by their looks unless the block is under `tc_span`.
+/// Returns whether a static inside the function can name this type. A static cannot use generics of the function or of the
+/// surrounding `impl` block. The latter can only be guessed from their names, unless the block has `tc_span`.
 fn is_nameable(tokens: TokenStream, sig: &Signature, of_impl: Option<&[Ident]>) -> bool {
     let mut before = [' ', ' '];
     tokens.into_iter().all(|token| {
@@ -57,7 +57,7 @@ fn is_concrete(word: &Ident, sig: &Signature, of_impl: Option<&[Ident]>) -> bool
         GenericParam::Const(param) => param.ident == *word,
         GenericParam::Lifetime(_) => false,
     };
-    // In a method, `E` or `E2` is rather a parameter of the `impl` block than a type.
+    // In a method, `E` or `E2` is more likely a parameter of the `impl` block than a type.
     let looks_like_one = || {
         let mut letters = text.chars();
         let is_letter = letters.next().is_some_and(char::is_uppercase) && letters.all(|c| c.is_ascii_digit());

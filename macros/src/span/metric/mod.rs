@@ -1,4 +1,4 @@
-//! The options of `#[tc_metric(...)]`: grammar and every check that needs no function.
+//! The options of `#[tc_metric(...)]`: grammar, and all checks that do not depend on the function.
 
 mod error_set;
 mod reader;
@@ -14,7 +14,7 @@ pub(crate) use role::{Instrument, Role};
 use super::options::{Field, Shared};
 use crate::metrics::Settings;
 
-/// The metrics of a function, as far as they were right.
+/// The valid metrics of a function.
 pub(crate) struct Metrics {
     pub(crate) instruments: Vec<Instrument>,
     /// Labels whose values are known at the call.
@@ -23,27 +23,27 @@ pub(crate) struct Metrics {
     pub(crate) results: Vec<Field>,
     pub(crate) settings: Settings,
     error_type: ErrorType,
-    /// The parameters of the `impl` block around a method, if that told them.
+    /// The parameters of the `impl` block around a method, if the block passed them on.
     impl_parameters: Option<Vec<Ident>>,
     pub(crate) shared: Shared,
-    /// Every option that was written.
+    /// The options that were written.
     seen: Vec<Ident>,
-    /// Something was written that is no option, and reported: that a metric is missing is no second mistake.
+    /// An unknown option was reported, so a missing metric is not a second mistake.
     mistaken: bool,
-    /// Where the attribute stands.
+    /// The location of the attribute.
     pub(crate) place: Site,
 }
 
-/// Which types of errors are told apart.
+/// The error types that are distinguished.
 enum ErrorType {
-    /// Those that the signature names.
+    /// Those of the type in the signature.
     OfSignature,
     Given(Path),
     None,
 }
 
 impl Metrics {
-    /// The words that are the value of a label as they stand.
+    /// Returns the arguments that are the value of a label, unchanged.
     pub(crate) fn bare_labels(&self) -> Vec<&Ident> {
         fn bare(field: &Field) -> Option<&Ident> {
             match &field.value {
@@ -69,27 +69,27 @@ impl Metrics {
         }
     }
 
-    /// The place where the option `name` was written.
+    /// Returns the location of the option `name`.
     pub(crate) fn written(&self, name: &str) -> Option<&Ident> {
         self.seen.iter().find(|seen| *seen == name)
     }
 
-    /// Whether no metric was asked for, right or wrong.
+    /// Returns whether no metric was requested, valid or not.
     pub(crate) fn is_empty(&self) -> bool {
         !self.mistaken && !self.has(|_| true)
     }
 
-    /// Whether a metric was asked for, right or wrong, of which `test` holds.
+    /// Returns whether a metric was requested, valid or not, for which `test` returns true.
     fn has(&self, test: impl Fn(Role) -> bool) -> bool {
         self.seen.iter().filter_map(|option| Role::named(&option.to_string())).any(test)
     }
 
-    /// Every expression of the user's that is evaluated at the call.
+    /// Returns every expression of the user's that is evaluated at the call.
     pub(crate) fn expressions(&self) -> TokenStream {
         self.labels.iter().map(|label| label.value.to_token_stream()).collect()
     }
 
-    /// A `Result` whose error has the types that calls may fail with; `output` is what is looked at, if anything is.
+    /// Returns a `Result` type whose error has the error types of the calls; `output` is the observed type, if any.
     pub(crate) fn error_set(&self, output: Option<&Type>, sig: &Signature) -> Option<TokenStream> {
         if !self.instruments.iter().any(|instrument| instrument.role.tells_errors()) {
             return None;

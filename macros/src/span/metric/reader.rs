@@ -1,4 +1,4 @@
-//! Reads options one by one, so that one attribute reports all of its mistakes.
+//! Parses options one by one, so that one attribute reports all of its mistakes.
 
 use proc_macro2::{Span as Site, TokenStream};
 use syn::ext::IdentExt;
@@ -34,10 +34,10 @@ const OPTIONS: [&str; 18] = [
     "crate",
 ];
 
-/// The option by which an `impl` block under `tc_span` tells its methods its parameters. Users do not write it.
+/// The option through which an `impl` block under `tc_span` passes its parameters to its methods. Not for users.
 pub(crate) const IMPL_PARAMETERS: &str = "__impl_parameters";
 
-/// Reads the options of the attribute at `place`; mistakes go to `errors`.
+/// Parses the options of the attribute at `place`; adds mistakes to `errors`.
 pub(crate) fn read(tokens: TokenStream, place: Site, errors: &mut Errors) -> Metrics {
     let mut metrics = Metrics::none_at(place);
     let result = (|input: ParseStream| {
@@ -87,7 +87,7 @@ impl Metrics {
         }
     }
 
-    /// The right side of `option = value`.
+    /// Parses the right side of `option = value`.
     fn assigned(&mut self, option: &Ident, text: &str, input: ParseStream, errors: &mut Errors) -> syn::Result<()> {
         match text {
             "budget" => self.settings.budget = Some(metrics::budget(input)?),
@@ -113,7 +113,7 @@ impl Metrics {
         }
         if let Some(first) = self.instruments.iter().find(|known| known.name.value() == name.value()) {
             let first = first.role.name();
-            errors.at(&name, format_args!("name `{}` is already that of `{first}`; give it another one", name.value()));
+            errors.at(&name, format_args!("name `{}` is already used by `{first}`; choose another name", name.value()));
         }
         self.instruments.push(Instrument { role, name });
         Ok(())
@@ -131,7 +131,7 @@ impl Metrics {
             errors.at(key, format_args!("a metric has at most {MOST_LABELS} labels; leave out `{name}`"));
         }
         (self.results, self.labels) = labels.into_iter().partition(|label| is_closure(&label.value));
-        // What is left after a mistake was reported with it.
+        // The rest after a mistake is covered by its error.
         inside.parse::<TokenStream>().map(drop)
     }
 
@@ -142,9 +142,9 @@ impl Metrics {
         self.settings.buckets.get_or_insert(buckets);
     }
 
-    /// Options that have no effect beside the others.
+    /// Reports options that have no effect in this combination.
     fn check(&self, errors: &mut Errors) {
-        // Which metrics there are is known only without a mistake in that.
+        // The set of metrics is known only if it has no mistakes.
         if self.mistaken || self.is_empty() {
             return;
         }
@@ -152,7 +152,7 @@ impl Metrics {
             let name = shown(key);
             errors.at(
                 key,
-                format_args!("no metric here carries label `{name}`, which comes from the result: {CARRIERS}"),
+                format_args!("no metric here can have label `{name}`, which comes from the result: {CARRIERS}"),
             );
         }
         let divides = ["buckets", "exponential"].into_iter().find_map(|name| self.written(name));
@@ -166,7 +166,7 @@ impl Metrics {
     }
 }
 
-/// The word that starts an option.
+/// Parses the word that starts an option.
 fn option(input: ParseStream) -> syn::Result<Ident> {
     if input.peek(LitStr) {
         return Err(syn::Error::new_spanned(input.parse::<LitStr>()?, BARE_NAME));
@@ -192,14 +192,14 @@ fn is_closure(value: &Expr) -> bool {
     }
 }
 
-/// The path of an error type, or `none`.
+/// Parses the path of an error type, or `none`.
 fn error_type(input: ParseStream) -> syn::Result<ErrorType> {
     let expected = "expected the type of an error, as in `error_type = StoreError`, or `error_type = none`";
     let path: Path = input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))?;
     Ok(if path.is_ident("none") { ErrorType::None } else { ErrorType::Given(path) })
 }
 
-/// How a metric of this role is asked for.
+/// Returns an example of the option for a metric of this role.
 fn example(role: Role) -> &'static str {
     match role {
         Role::Calls => "calls = \"tc_loads_total\"",
@@ -213,7 +213,7 @@ fn example(role: Role) -> &'static str {
 }
 
 const NO_OPTION: &str = "expected an option, as in `calls = \"tc_loads_total\"` or `labels(keys::source = source)`";
-const BARE_NAME: &str = "a metric is named by what it measures; write `calls = \"tc_loads_total\"` or `duration = ..`";
+const BARE_NAME: &str = "a metric name needs an option; write `calls = \"tc_loads_total\"` or `duration = ..`";
 const CARRIERS: &str = "add `calls`, `errors` or `duration`, or give a value that is known at the call";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What can be measured of the calls of a function.
+//! The measurements of a function's calls that become metrics.
 
 use proc_macro2::{Ident, Span as Site};
 use quote::format_ident;
@@ -13,7 +13,7 @@ pub(crate) struct Instrument {
     pub(crate) name: LitStr,
 }
 
-/// What a metric of a function measures.
+/// The measurement of a metric.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Calls,
@@ -31,12 +31,12 @@ impl Role {
         [Self::Calls, Self::Errors, Self::Duration, Self::InFlight, Self::FirstItem, Self::PerItem, Self::Items];
     const NAMES: [&str; 7] = ["calls", "errors", "duration", "in_flight", "first_item", "per_item", "items"];
 
-    /// The role that an option of this name gives.
+    /// Returns the role of the option with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    /// The name of its option, which is that of its method in the runtime too.
+    /// Returns the option's name, which is also the name of its method in the runtime.
     pub(crate) fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
@@ -49,12 +49,12 @@ impl Role {
         }
     }
 
-    /// `s`, or nothing where calls or items are counted.
+    /// Returns `s`, or an empty text for roles that count calls or items.
     pub(crate) fn unit(self) -> &'static str {
         if self.kind() == Kind::Histogram { "s" } else { "" }
     }
 
-    /// What is exported to explain it; `what` is the span or the function.
+    /// Returns the exported description; `what` is the span or the function.
     pub(crate) fn description(self, what: &str) -> String {
         match self {
             Self::Calls => format!("Calls of `{what}`"),
@@ -67,12 +67,12 @@ impl Role {
         }
     }
 
-    /// Whether it is measured when the call is over, and so may carry labels from the result.
+    /// Returns whether it is measured at the end of the call, and so may have labels from the result.
     pub(crate) fn knows_result(self) -> bool {
         matches!(self, Self::Calls | Self::Errors | Self::Duration)
     }
 
-    /// Whether it tells types of errors apart.
+    /// Returns whether it distinguishes error types.
     pub(crate) fn tells_errors(self) -> bool {
         matches!(self, Self::Calls | Self::Errors)
     }
@@ -81,12 +81,12 @@ impl Role {
         matches!(self, Self::FirstItem | Self::PerItem | Self::Items)
     }
 
-    /// The static of the metric in generated code.
+    /// Returns the name of the metric's static in generated code.
     pub(crate) fn variable(self) -> Ident {
         format_ident!("__TC_{}", self.name().to_uppercase(), span = Site::mixed_site())
     }
 
-    /// Reports what is wrong with a name for this role.
+    /// Reports an invalid name for this role.
     pub(super) fn check(self, name: &LitStr, errors: &mut Errors) {
         let (kind, text) = (self.kind(), name.value());
         if !metrics::check_name(name, kind, errors) || metrics::unit_of(kind, &text) == self.unit() {

@@ -1,4 +1,4 @@
-//! Checks the metrics of a function against it.
+//! Checks the metrics of a function against the function.
 
 use syn::Ident;
 
@@ -34,7 +34,7 @@ pub(super) fn check(metrics: &Metrics, options: &Options, function: &Function, f
 
 fn check_stream(metrics: &Metrics, constructs: bool, function: &Function, form: &Form, errors: &mut Errors) {
     let is_stream = matches!(form, Form::Stream { .. } | Form::AsyncStream);
-    // A stream that is not covered was reported before.
+    // A stream that is not covered was already reported.
     let reported = !constructs && matches!(Shape::of(&function.sig.output), Shape::Stream(_));
     if is_stream || reported {
         return;

@@ -1,15 +1,15 @@
-//! Functions that get a form, and functions that are refused.
+//! The forms of functions, and functions that are rejected.
 
 use super::*;
 use crate::span::item::{self, Attr, Item};
 
-/// Compares the form of a function with a span, and whether the value is looked at, or the errors.
+/// Compares the form of a function with a span, and whether the value is observed; or compares the errors.
 #[track_caller]
 fn check(args: &str, function: &str, expected: &str) {
     check_both(Some(&format!("\"A/B\", {args}")), None, function, expected);
 }
 
-/// The same for a function with metrics.
+/// As `check`, for a function with metrics.
 #[track_caller]
 fn check_metric(args: &str, function: &str, expected: &str) {
     check_both(None, Some(&format!("calls = \"tc_f_total\", {args}")), function, expected);
@@ -82,13 +82,13 @@ fn futures_and_streams() {
 
 #[test]
 fn refused() {
-    check("", "const fn f() {}", "a `const fn` may run in the compiler");
+    check("", "const fn f() {}", "a `const fn` may run at compile time");
     check("", "#[tc_span] fn f() {}", "a function has one span");
     check("", "fn f() -> impl Future<Output = u8> { g() }", "future");
     check("", "fn f() -> impl Stream<Item = u8> { g() }", "stream");
-    check("", "async fn f() -> impl Stream<Item = u8> { g() }", "this returns a stream");
+    check("", "async fn f() -> impl Stream<Item = u8> { g() }", "this function returns a stream");
     check("stream", "async fn f() -> BoxStream<'a, u8> { g() }", "`stream` on an `async fn` needs");
-    check("err_if = g", "fn f() -> u8 { 1 }", "`err_if` is about the error of a `Result`");
+    check("err_if = g", "fn f() -> u8 { 1 }", "`err_if` examines the error of a `Result`");
     check("future", "fn f() {}", "`future` is for functions that return a future");
     check("future", "fn f() -> u8 { 1 }", "`future` is for functions that return a future");
     check(
@@ -98,7 +98,11 @@ fn refused() {
     );
     check("stream", "async fn f() {}", "`stream` is for functions that return a stream");
     check("", "#[track_caller] fn f() -> Result<A, B> {}", "a `#[track_caller]` function cannot report its errors");
-    check("future", "#[track_caller] fn f() -> BoxFuture<'a, u8> { g() }", "with `#[track_caller]` what is returned");
+    check(
+        "future",
+        "#[track_caller] fn f() -> BoxFuture<'a, u8> { g() }",
+        "with `#[track_caller]` the function has to end",
+    );
     check("result(a = b)", "#[track_caller] fn f() -> u8 {}", "a `#[track_caller]` function cannot report its result");
 }
 
@@ -147,13 +151,13 @@ fn refused_metrics() {
     check_metric(
         "",
         "async fn f() -> impl Stream<Item = u8> { g() }",
-        "this returns a stream, and a metric would only time",
+        "this function returns a stream, and a metric would only time",
     );
     check_both(
         Some("\"A/B\""),
         Some("calls = \"tc_f_total\""),
         "async fn f() -> impl Stream<Item = u8> { g() }",
-        "this returns a stream, and a span or metric would only time",
+        "this function returns a stream, and a span or metric would only time",
     );
     check_metric(
         "future, stream",
@@ -168,7 +172,11 @@ fn refused_metrics() {
     );
     let construct = "construct, per_item = \"tc_i_seconds\"";
     check_metric(construct, "fn f() -> BoxStream<'a, u8> { g() }", "`per_item` is for functions that return a stream");
-    check_metric("items = \"tc_i_total\"", "async fn f() -> impl Stream<Item = u8> { g() }", "this returns a stream");
+    check_metric(
+        "items = \"tc_i_total\"",
+        "async fn f() -> impl Stream<Item = u8> { g() }",
+        "this function returns a stream",
+    );
     let result = "labels(k::a = |r| r.a)";
     check_metric(
         result,

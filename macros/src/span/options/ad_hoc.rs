@@ -1,8 +1,9 @@
-//! Attributes that are named where they are recorded: `attrs("http.request.header.x" = value)`.
+//! Attributes that are declared where they are recorded: `attrs("http.request.header.x" = value)`.
 //!
-//! A static cannot have the type of an expression in a function. So the catalogue knows the type of such an attribute if it is
-//! written down, `"tc.retries": u64 = ..`, or if the tokens of the value tell it: a literal, a comparison, a cast, or an argument whose
-//! type the signature names. Else the value brings its type when it is recorded, and the catalogue says that it may be any.
+//! A static cannot have the type of an expression in a function. So the catalogue contains the type of such an attribute only if
+//! it is declared, `"tc.retries": u64 = ..`, or if the tokens of the value show it: a literal, a comparison, a cast, or an
+//! argument whose type the signature names. For all others the type is determined at recording, and the catalogue lists it as
+//! any.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -12,7 +13,7 @@ use syn::{BinOp, Expr, FnArg, GenericArgument, Lit, LitStr, Pat, PathArguments, 
 use crate::diagnostics::Errors;
 use crate::keys;
 
-/// The name of an attribute, and its type as far as that is known.
+/// The name of an attribute, and its type if it is known.
 pub(crate) struct AdHoc {
     pub(crate) name: LitStr,
     pub(crate) ty: Option<TokenStream>,
@@ -25,7 +26,7 @@ impl ToTokens for AdHoc {
 }
 
 impl AdHoc {
-    /// Reads the name, and the type if one is written behind it.
+    /// Parses the name, and the type if one is declared.
     pub(super) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         let name: LitStr = input.parse()?;
         keys::check_wire(&name, errors);
@@ -36,7 +37,7 @@ impl AdHoc {
         Ok(AdHoc { name, ty })
     }
 
-    /// Takes the type from the tokens of the value, if they tell it.
+    /// Determines the type from the tokens of the value, if they show it.
     pub(super) fn tell(&mut self, value: &Expr, signature: Option<&Signature>) {
         if self.ty.is_none() {
             self.ty = of_value(value, signature).map(Kind::into_tokens);
@@ -44,7 +45,7 @@ impl AdHoc {
     }
 }
 
-/// What a value is on the wire.
+/// The type of an exported value.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     One(Scalar),
@@ -124,7 +125,7 @@ fn compares(op: &BinOp) -> bool {
     ordered || matches!(op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::And(_) | BinOp::Or(_))
 }
 
-/// The type of the argument with this name.
+/// Returns the type of the argument with this name.
 fn argument<'a>(signature: &'a Signature, name: &syn::Ident) -> Option<&'a Type> {
     signature.inputs.iter().find_map(|argument| match argument {
         FnArg::Typed(typed) => match &*typed.pat {

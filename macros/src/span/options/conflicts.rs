@@ -1,4 +1,4 @@
-//! Options that contradict each other or stand in the wrong place.
+//! Finds options that contradict each other or are in the wrong place.
 
 use super::{Cover, Options, Place};
 use crate::diagnostics::Errors;
@@ -27,7 +27,7 @@ const FUNCTION: [&str; 18] = [
 const IMPL: [&str; 3] = ["component", "methods", "crate"];
 const SCOPE: [&str; 8] = ["kind", "attrs", "links", "share", "parent", "needs_parent", "heartbeat", "busy"];
 
-/// Options of `tc_metric` alone.
+/// Options of `tc_metric` only.
 const METRIC: [&str; 12] = [
     "calls",
     "errors",
@@ -44,23 +44,23 @@ const METRIC: [&str; 12] = [
 ];
 const SHARED: [&str; 6] = ["future", "stream", "construct", "no_err", "err_if", "crate"];
 
-/// Whether `tc_span` has this option and `tc_metric` has not.
+/// Returns whether `tc_span` has this option and `tc_metric` does not.
 pub(crate) fn is_only_of_span(option: &str) -> bool {
     (FUNCTION.contains(&option) || IMPL.contains(&option)) && !SHARED.contains(&option)
 }
 
 impl Place {
-    /// The options that may stand here, for the list in an error.
+    /// Returns the options that are allowed here, as errors list them.
     pub(super) fn allowed(self) -> &'static [&'static str] {
         match self {
-            // The last one belongs on an `impl` block.
+            // The last one is allowed on `impl` blocks only.
             Self::Function => &FUNCTION[..FUNCTION.len() - 1],
             Self::Impl => &IMPL,
             Self::Scope => &SCOPE,
         }
     }
 
-    /// Whether the word is an option anywhere, or looks like a slip of the hand for one that may stand here.
+    /// Returns whether the word is an option anywhere, or a likely typo of one that is allowed here.
     pub(super) fn knows(self, word: &str) -> bool {
         FUNCTION.contains(&word)
             || IMPL.contains(&word)
@@ -68,10 +68,10 @@ impl Place {
             || suggest::nearest(word, self.allowed()).is_some()
     }
 
-    /// What to do with an option that is right elsewhere; nothing if there is no such option at all.
+    /// Returns where a misplaced option belongs; `None` if no such option exists.
     pub(super) fn misplaced(self, option: &str) -> Option<String> {
         if METRIC.contains(&option) {
-            return Some(format!("`{option}` belongs in `tc_metric`, which stands beside `tc_span` on a function"));
+            return Some(format!("`{option}` belongs in `tc_metric`, a separate attribute of the function"));
         }
         let known = FUNCTION.contains(&option) || IMPL.contains(&option);
         if !known || self.allowed().contains(&option) {
@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-/// Reports pairs of options that cannot both hold. `what` covers the call: a span, or a metric.
+/// Reports pairs of contradictory options. `what` covers the call: a span, or a metric.
 pub(super) fn check(options: &Options, what: &str, errors: &mut Errors) {
     let mut clash = |one: &str, other: &str, why: &str| {
         if let (Some(_), Some(at)) = (options.written(one), options.written(other)) {
@@ -97,14 +97,14 @@ pub(super) fn check(options: &Options, what: &str, errors: &mut Errors) {
         }
     };
     clash("future", "stream", &format!("{what} covers one of them"));
-    clash("future", "construct", "`construct` times only the call that makes the future");
-    clash("stream", "construct", "`construct` times only the call that makes the stream");
+    clash("future", "construct", "`construct` times only the call that creates the future");
+    clash("stream", "construct", "`construct` times only the call that creates the stream");
     clash("construct", "result", "the result is not known when the call ends");
     clash("stream", "result", "a stream has no single result");
     clash("no_err", "err_if", "`no_err` means that there are no errors");
     clash("construct", "err_if", "the result is not known when the call ends");
-    clash("construct", "busy", "the call that makes the future is not polled");
-    clash("no_err", "no_message", "`no_err` records nothing of an error, so it has no message");
+    clash("construct", "busy", "the call that creates the future is not polled");
+    clash("no_err", "no_message", "`no_err` records no errors, so there is no message");
     if let (Some(name), Some(_)) = (&options.name, &options.database) {
         errors.at(name, "a `db` span is named after its collection and operation; remove the name");
     }

@@ -8,7 +8,7 @@ use syn::{Expr, ExprLit, Ident, Lit, Token};
 use crate::diagnostics::Errors;
 use crate::suggest;
 
-/// What `db(...)` may hold, and the built-in key of each.
+/// The options of `db(...)`, and the built-in key of each.
 const PARTS: [(&str, &str); 5] = [
     ("system", "system_name"),
     ("collection", "collection_name"),
@@ -20,25 +20,25 @@ const REQUIRED: [&str; 3] = ["system", "collection", "operation"];
 
 /// One attribute of a database span.
 pub(crate) struct Part {
-    /// Its name in `tracecast::keys::db`.
+    /// The name of its key in `tracecast::keys::db`.
     pub(crate) key: &'static str,
     pub(crate) value: Expr,
 }
 
-/// A database span: the attributes, and the name where it is known to the compiler.
+/// A database span: the attributes, and the name if it is known at compile time.
 pub(crate) struct Database {
     pub(crate) parts: Vec<Part>,
 }
 
 impl Database {
-    /// `collection.operation`, if both are literals.
+    /// Returns `collection.operation`, if both are literals.
     pub(crate) fn static_name(&self) -> Option<String> {
         let text = |key| self.parts.iter().find(|part| part.key == key).and_then(|part| literal(&part.value));
         Some(format!("{}.{}", text("collection_name")?, text("operation_name")?))
     }
 }
 
-/// Reads the inside of `db(...)`.
+/// Parses the content of `db(...)`.
 pub(super) fn database(written: &Ident, input: ParseStream, errors: &mut Errors) -> Database {
     let parsed = Punctuated::<(Ident, Expr), Token![,]>::parse_terminated_with(input, part);
     let Some(given) = errors.keep(parsed) else {

@@ -12,9 +12,9 @@ use crate::metrics::label_twice;
 
 /// The key of a field.
 pub(crate) enum FieldKey {
-    /// By the path of its declaration.
+    /// A declared key, by its path.
     Declared(Path),
-    /// By the name of the attribute.
+    /// A key that is declared here, by its name.
     AdHoc(AdHoc),
 }
 
@@ -31,26 +31,26 @@ impl ToTokens for FieldKey {
 pub(crate) struct Field {
     pub(crate) key: FieldKey,
     pub(crate) value: Expr,
-    /// What generated code calls the key: a word of our own, placed where the user named the key.
+    /// The alias of the key in generated code, with the location of the key in the user's code.
     pub(crate) alias: Ident,
 }
 
-/// Reads the inside of `attrs(...)`; a key that comes twice is a mistake.
+/// Parses the content of `attrs(...)`; a repeated key is an error.
 pub(super) fn attributes(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
     read(input, "Attr", errors)
 }
 
-/// Reads the inside of `share(...)`.
+/// Parses the content of `share(...)`.
 pub(super) fn shared(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
     read(input, SHARE, errors)
 }
 
-/// Reads the inside of `labels(...)` of a metric.
+/// Parses the content of `labels(...)` of a metric.
 pub(crate) fn labels(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
     read(input, LABELS, errors)
 }
 
-/// `list` tells the aliases of two lists apart.
+/// Parses a list of fields; `list` keeps the aliases of different lists apart.
 fn read(input: ParseStream, list: &str, errors: &mut Errors) -> Vec<Field> {
     let mut parsed: Vec<(FieldKey, Expr)> = Vec::new();
     while !input.is_empty() {
@@ -78,7 +78,7 @@ fn read(input: ParseStream, list: &str, errors: &mut Errors) -> Vec<Field> {
     fields
 }
 
-/// Reads the inside of `result(...)`, whose values are functions of the result.
+/// Parses the content of `result(...)`, whose values are functions of the result.
 pub(super) fn results(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
     let fields = read(input, "Result", errors);
     for Field { key, value, .. } in &fields {
@@ -86,14 +86,14 @@ pub(super) fn results(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
             let key = shown(key);
             errors.at(
                 value,
-                format_args!("`result` takes a closure: `{key} = |value| ..`; a fixed value is for `attrs`"),
+                format_args!("`result` takes a closure: `{key} = |value| ..`; a fixed value belongs in `attrs`"),
             );
         }
     }
     fields
 }
 
-/// Reads the inside of `links(...)`.
+/// Parses the content of `links(...)`.
 pub(super) fn expressions(input: ParseStream, errors: &mut Errors) -> Vec<Expr> {
     let parsed = Punctuated::<Expr, Token![,]>::parse_terminated(input);
     errors.keep(parsed).unwrap_or_default().into_iter().collect()
@@ -111,7 +111,7 @@ fn field(input: ParseStream, list: &str, errors: &mut Errors) -> syn::Result<(Fi
     Ok((key, input.parse()?))
 }
 
-/// A key by its name, where that is allowed.
+/// Parses a key given by its name, where that is allowed.
 fn named(input: ParseStream, list: &str, errors: &mut Errors) -> syn::Result<FieldKey> {
     match list {
         LABELS => Err(input.error(LABEL_BY_NAME)),
@@ -120,7 +120,7 @@ fn named(input: ParseStream, list: &str, errors: &mut Errors) -> syn::Result<Fie
     }
 }
 
-/// A key by its path.
+/// Parses a key given by its path.
 fn declared(input: ParseStream) -> syn::Result<Path> {
     let key = input.call(Path::parse_mod_style)?;
     if input.peek(Token![.]) {
@@ -131,12 +131,12 @@ fn declared(input: ParseStream) -> syn::Result<Path> {
 
 fn no_value(list: &str, name: &str) -> String {
     match list {
-        LABELS => format!("label `{name}` is never given a value; write `{name} = ..`"),
+        LABELS => format!("label `{name}` has no value; write `{name} = ..`"),
         _ => format!("key `{name}` has no value; write `{name} = value`"),
     }
 }
 
-/// The error for a key that comes twice.
+/// The error for a repeated key.
 fn twice(list: &str, name: &str) -> String {
     match list {
         LABELS => label_twice(name),
@@ -144,17 +144,17 @@ fn twice(list: &str, name: &str) -> String {
     }
 }
 
-/// What tells the labels of a metric from the lists of a span.
+/// Distinguishes the labels of a metric from the lists of a span.
 const LABELS: &str = "Label";
 const SHARE: &str = "Share";
-const NO_PATH: &str = "a key is named by its Rust path, as in `keys::artifact = ..`; \
+const NO_PATH: &str = "a key is given by its Rust path, as in `keys::artifact = ..`; \
     declare it with `tracecast::tc_keys!` if there is none";
-const LABEL_BY_NAME: &str = "a label is a declared key, because the compiler counts its values; \
+const LABEL_BY_NAME: &str = "a label has to be a declared key, because the compiler counts its values; \
     declare one with `tracecast::tc_keys!` and name it by its Rust path, as in `keys::source = ..`";
-const SHARED_BY_NAME: &str = "a shared key is a declared one, because every span below has it; \
+const SHARED_BY_NAME: &str = "a shared key has to be declared, because every span below has it; \
     declare it with `tracecast::tc_keys!` and name it by its Rust path, as in `keys::session = ..`";
 
-/// Placed at the last word of the key, so that an error about the key points there.
+/// Returns the alias, placed at the last word of the key, so that an error about the key points there.
 fn alias(key: &FieldKey, list: &str, index: usize) -> Ident {
     let last = key.to_token_stream().into_iter().last();
     let place = last.as_ref().map_or_else(proc_macro2::Span::call_site, TokenTree::span);

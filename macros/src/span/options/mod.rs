@@ -1,6 +1,6 @@
-//! The options of `#[tc_span(...)]` and `tc_scope!(...)`: grammar and every check that needs no function.
+//! The options of `#[tc_span(...)]` and `tc_scope!(...)`: grammar, and all checks that do not depend on the function.
 //!
-//! Reading goes on after a mistake, so that one attribute reports all of its mistakes.
+//! Parsing continues after a mistake, so that one attribute reports all of its mistakes.
 
 mod ad_hoc;
 mod conflicts;
@@ -24,7 +24,7 @@ pub(crate) use shared::Shared;
 
 use crate::krate::Krate;
 
-/// Where the options stand; it decides which of them are allowed.
+/// The place of the options, which determines the allowed ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Function,
@@ -32,25 +32,25 @@ pub(crate) enum Place {
     Scope,
 }
 
-/// What the span of a function that makes a future or a stream covers.
+/// What the span of a function that returns a future or a stream covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cover {
     /// The future from its first poll to its end.
     Future,
     /// The stream from its first poll to its end.
     Stream,
-    /// Only the call that makes it.
+    /// Only the call that creates it.
     Construct,
 }
 
-/// An option that is only a word, with the place where it was written.
+/// An option without a value, with its location.
 pub(crate) type Flag = Option<Ident>;
 
-/// All options, as far as they were right.
+/// All valid options.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) name: Option<LitStr>,
-    /// Something else stands for the name, which was reported: that there is none is no second mistake.
+    /// Something else is in the place of the name and was reported, so the missing name is not a second mistake.
     pub(crate) name_mistaken: bool,
     /// The variant of the runtime's `Kind`.
     pub(crate) kind: Option<Ident>,
@@ -61,25 +61,25 @@ pub(crate) struct Options {
     pub(crate) parent: Option<Expr>,
     pub(crate) cover: Option<(Cover, Ident)>,
     pub(crate) no_err: Flag,
-    /// Decides which errors count as failures.
+    /// The closure that decides which errors count as failures.
     pub(crate) err_if: Option<Expr>,
     pub(crate) no_message: Flag,
     pub(crate) database: Option<Database>,
     pub(crate) needs_parent: Flag,
-    /// Seconds between two markers of a span that stays open.
+    /// The seconds between two markers of an open span.
     pub(crate) heartbeat: Option<u32>,
-    /// Records how long the span was polled.
+    /// Records the busy time, the time that the span was polled.
     pub(crate) busy: Flag,
     pub(crate) krate: Krate,
     pub(crate) component: Option<LitStr>,
     /// `methods = pub`: every public method gets a span.
     pub(crate) all_methods: Flag,
-    /// Every option that was written, for duplicates and contradictions.
+    /// The options that were written, to find duplicates and contradictions.
     seen: Vec<Ident>,
 }
 
 impl Cover {
-    /// What an option of this name covers.
+    /// Returns what an option of this name covers.
     fn named(name: &str) -> Option<Self> {
         match name {
             "future" => Some(Self::Future),
@@ -91,18 +91,18 @@ impl Cover {
 }
 
 impl Options {
-    /// The place where the option `name` was written.
+    /// Returns the location of the option `name`.
     pub(crate) fn written(&self, name: &str) -> Option<&Ident> {
         self.seen.iter().find(|seen| *seen == name)
     }
 
-    /// The kind of the span, as a variant of the runtime's `Kind`.
+    /// Returns the kind of the span, as a variant of the runtime's `Kind`.
     pub(crate) fn kind_variant(&self) -> Option<Ident> {
         let of_database = || self.database.as_ref().map(|_| Ident::new("Client", Span::call_site()));
         self.kind.clone().or_else(of_database)
     }
 
-    /// Every expression of the user's that is evaluated when the span begins.
+    /// Returns every expression of the user's that is evaluated when the span begins.
     pub(crate) fn expressions(&self) -> TokenStream {
         let fields = self.attrs.iter().chain(&self.share).map(|field| &field.value);
         let database = self.database.iter().flat_map(|database| &database.parts).map(|part| &part.value);
@@ -110,12 +110,12 @@ impl Options {
         all.map(ToTokens::to_token_stream).collect()
     }
 
-    /// All attributes, whenever they are known.
+    /// Returns all attributes, of the call and of the result.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &Field> {
         self.attrs.iter().chain(&self.share).chain(&self.result)
     }
 
-    /// Takes the types of attributes that are named in place from their values, as far as tokens tell them.
+    /// Determines the types of attributes that are declared in place from the tokens of their values, if they show them.
     pub(crate) fn tell_types(&mut self, signature: Option<&Signature>) {
         for Field { key, value, .. } in self.attrs.iter_mut().chain(&mut self.result) {
             if let FieldKey::AdHoc(ad_hoc) = key {
@@ -124,7 +124,7 @@ impl Options {
         }
     }
 
-    /// Whether anything is evaluated when the span begins.
+    /// Returns whether anything is evaluated when the span begins.
     pub(crate) fn has_fields(&self) -> bool {
         let database = self.database.is_some();
         database || !(self.attrs.is_empty() && self.share.is_empty() && self.links.is_empty())

@@ -5,17 +5,17 @@ use syn::LitStr;
 
 use crate::case::{is_upper_camel, upper_camel};
 
-/// What is wrong with a span's name and what it could be instead; nothing if it is right.
+/// Returns the error of an invalid span name, with a suggestion.
 pub(super) fn error(name: &str) -> Option<String> {
     if is_right(name) {
         return None;
     }
     if !name.is_ascii() {
-        return Some(format!("span name `{name}` is not ASCII; write a name as `StoreDaemon/Load`"));
+        return Some(format!("span name `{name}` is not ASCII; write for example `StoreDaemon/Load`"));
     }
     match name.split_once('/') {
         Some((component, "")) if is_upper_camel(component) => {
-            Some(format!("span name `{name}` has no operation; write it behind the `/`, as in `{name}Load`"))
+            Some(format!("span name `{name}` has no operation; write it after the `/`, as in `{name}Load`"))
         }
         Some(_) => Some(match corrected(name) {
             Some(better) => {
@@ -25,7 +25,9 @@ pub(super) fn error(name: &str) -> Option<String> {
                 format!("span name `{name}` is not `Component/Operation` in UpperCamelCase, as in `StoreDaemon/Load`")
             }
         }),
-        None if name.is_empty() => Some("a span's name cannot be empty; write a name as `StoreDaemon/Load`".to_owned()),
+        None if name.is_empty() => {
+            Some("a span's name cannot be empty; write for example `StoreDaemon/Load`".to_owned())
+        }
         None => {
             let operation = Some(upper_camel(name)).filter(|name| is_upper_camel(name)).unwrap_or("Load".into());
             Some(format!(
@@ -35,14 +37,14 @@ pub(super) fn error(name: &str) -> Option<String> {
     }
 }
 
-/// Whether nothing is wrong with a span's name.
+/// Returns whether a span name is valid.
 pub(crate) fn is_right(name: &str) -> bool {
     matches!(name.split_once('/'), Some((component, operation)) if is_upper_camel(component) && is_upper_camel(operation))
 }
 
-/// The error for what is no string literal in the place of the name.
-pub(super) const NOT_LITERAL: &str = "the name of a span is a string literal and comes first, \
-    as in `\"StoreDaemon/Load\"`; one that is known only at run time is for `tracecast::Span::builder`";
+/// The error if the name is not a string literal.
+pub(super) const NOT_LITERAL: &str = "the name of a span has to be a string literal in first place, \
+    as in `\"StoreDaemon/Load\"`; for a name known only at run time use `tracecast::Span::builder`";
 
 /// The error for a name on an `impl` block.
 pub(super) fn for_component(name: &str) -> String {
@@ -51,7 +53,7 @@ pub(super) fn for_component(name: &str) -> String {
     format!("an `impl` block has a component, not a name; write `component = \"{component}\"`")
 }
 
-/// What is wrong with the `component` of an `impl` block.
+/// Returns the error of an invalid `component` of an `impl` block.
 pub(super) fn component_error(name: &str) -> Option<String> {
     if is_upper_camel(name) {
         return None;
@@ -63,7 +65,7 @@ pub(super) fn component_error(name: &str) -> Option<String> {
     })
 }
 
-/// The name of a method's span in an `impl` block with a component.
+/// Returns the span name of a method in an `impl` block with a component.
 pub(crate) fn for_function(component: &str, function: &Ident, span: Span) -> LitStr {
     LitStr::new(&format!("{component}/{}", operation(function)), span)
 }
@@ -82,7 +84,7 @@ fn operation(function: &Ident) -> String {
     upper_camel(name.strip_prefix("r#").unwrap_or(&name))
 }
 
-/// The last part becomes the operation, all before it the component.
+/// Returns a valid name: the last part becomes the operation, the parts before it the component.
 fn corrected(name: &str) -> Option<String> {
     let parts: Vec<String> = name.split('/').map(upper_camel).filter(|part| !part.is_empty()).collect();
     let (component, operation) = (parts.first()?, parts.get(1..)?.concat());

@@ -1,4 +1,4 @@
-//! Reads options one by one.
+//! Parses options one by one.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -20,14 +20,14 @@ const KINDS: [(&str, &str); 5] = [
     ("internal", "Internal"),
 ];
 
-/// Reads the options that may stand at `place`; mistakes go to `errors`.
+/// Parses the options that are allowed at `place`; adds mistakes to `errors`.
 pub(crate) fn read(tokens: TokenStream, place: Place, errors: &mut Errors) -> Options {
     let options = read_each(tokens, place, errors);
     conflicts::check(&options, "a span", errors);
     options
 }
 
-/// The options of a function from its `tc_span`, if it has one, and from what its `tc_metric` says of the same things.
+/// Parses the options of a function from its `tc_span`, if it has one, and adds the shared options of its `tc_metric`.
 pub(crate) fn read_function(tokens: Option<TokenStream>, shared: Option<&Shared>, errors: &mut Errors) -> Options {
     let what = if tokens.is_some() { "a span" } else { "a metric" };
     let mut options = tokens.map(|tokens| read_each(tokens, Place::Function, errors)).unwrap_or_default();
@@ -99,7 +99,7 @@ impl Reader<'_> {
         let message = match self.place {
             Place::Impl => Some(name::for_component(&literal.value())),
             _ if self.options.name.is_some() => Some("a span has one name; remove this one".to_owned()),
-            _ if !first => Some("the name of the span comes first; move it in front of the options".to_owned()),
+            _ if !first => Some("the name of the span comes first; move it before the options".to_owned()),
             _ => name::error(&literal.value()),
         };
         let result = message.map_or(Ok(()), |message| Err(syn::Error::new_spanned(&literal, message)));
@@ -119,7 +119,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The inside of `option(...)`. It is read in place, so that an error at its end points at its closing bracket.
+    /// Parses the content of `option(...)`, in place, so that an error at its end points at its closing bracket.
     fn list(&mut self, option: &Ident, text: &str, input: ParseStream) -> syn::Result<()> {
         if !input.peek(syn::token::Paren) {
             return Err(syn::Error::new_spanned(option, format_args!("`{option}` takes a list; write `{option}(..)`")));
@@ -133,18 +133,18 @@ impl Reader<'_> {
             "links" => self.options.links = fields::expressions(&inside, self.errors),
             _ => self.options.database = Some(database::database(option, &inside, self.errors)),
         }
-        // What is left after a mistake was reported with it.
+        // The rest after a mistake is covered by its error.
         inside.parse::<TokenStream>().map(drop)
     }
 
-    /// The right side of `option = value`.
+    /// Parses the right side of `option = value`.
     fn assigned(&mut self, text: &str, input: ParseStream) -> syn::Result<()> {
         match text {
             "kind" => self.options.kind = Some(kind(input)?),
             "parent" => self.options.parent = Some(input.parse()?),
             "err_if" => self.options.err_if = Some(input.parse()?),
             "heartbeat" => {
-                self.options.heartbeat = Some(seconds(&expect(input, "a time, as in `heartbeat = \"30s\"`")?)?)
+                self.options.heartbeat = Some(seconds(&expect(input, "a duration, as in `heartbeat = \"30s\"`")?)?)
             }
             "crate" => self.options.krate = Krate::new(path(input)?.into_token_stream()),
             "component" => {
@@ -168,7 +168,7 @@ impl Reader<'_> {
     }
 }
 
-/// `NAME`, `names::LOAD`, `name = ".."` or `7`, where the name as a literal should stand.
+/// Matches `NAME`, `names::LOAD`, `name = ".."` or `7` in the place of the name.
 fn is_mistaken_name(input: ParseStream) -> bool {
     let ahead = input.fork();
     let Ok(word) = ahead.call(Ident::parse_any) else { return input.peek(Lit) };
@@ -176,12 +176,12 @@ fn is_mistaken_name(input: ParseStream) -> bool {
     word == "name" || !known && (ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(Token![::]))
 }
 
-/// A string literal; `what` says in an error what it should hold.
+/// Parses a string literal; `what` describes its content in errors.
 fn expect(input: ParseStream, what: &str) -> syn::Result<LitStr> {
     input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), format_args!("expected {what}")))
 }
 
-/// The path behind `crate =`.
+/// Parses the path after `crate =`.
 pub(crate) fn path(input: ParseStream) -> syn::Result<Path> {
     let expected = "expected the path of a module or crate, as in `crate = my::telemetry`";
     input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), expected))
@@ -207,12 +207,12 @@ fn component(literal: LitStr) -> syn::Result<LitStr> {
 }
 
 fn public(input: ParseStream) -> syn::Result<Ident> {
-    let expected = "the only choice is `methods = pub`; without it each method opts in with `#[tc_span]`";
+    let expected = "the only value is `methods = pub`; without it each method opts in with `#[tc_span]`";
     let given = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), expected))?;
     if given == "pub" { Ok(given) } else { Err(syn::Error::new_spanned(given, expected)) }
 }
 
-/// Reads `"30s"`, `"5m"` or `"1h"`.
+/// Parses `"30s"`, `"5m"` or `"1h"`.
 fn seconds(literal: &LitStr) -> syn::Result<u32> {
     let text = literal.value();
     let unit = [('s', 1), ('m', 60), ('h', 3600)].into_iter().find(|(unit, _)| text.ends_with(*unit));
@@ -221,7 +221,7 @@ fn seconds(literal: &LitStr) -> syn::Result<u32> {
         Some(seconds) if seconds > 0 => Ok(seconds),
         _ => Err(syn::Error::new_spanned(
             literal,
-            format_args!("`{text}` is not a time of at least a second, as in \"30s\", \"5m\" or \"1h\""),
+            format_args!("`{text}` is not a duration of at least one second, as in \"30s\", \"5m\" or \"1h\""),
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! Options that `tc_span` and `tc_metric` have in common: each may stand in either.
+//! Options that `tc_span` and `tc_metric` share; each may be on either attribute.
 
 use quote::ToTokens;
 use syn::{Expr, Ident, Path};
@@ -6,7 +6,7 @@ use syn::{Expr, Ident, Path};
 use super::{Cover, Flag, Options};
 use crate::krate::Krate;
 
-/// What `tc_metric` says of them.
+/// The shared options of `tc_metric`.
 #[derive(Default)]
 pub(crate) struct Shared {
     cover: Option<(Cover, Ident)>,
@@ -17,7 +17,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Takes an option that is only a word; whether it is one of these.
+    /// Sets an option without a value. Returns whether it is a shared one.
     pub(crate) fn flag(&mut self, option: &Ident) -> bool {
         let cover = Cover::named(&option.to_string());
         if let Some(cover) = cover {
@@ -31,13 +31,13 @@ impl Shared {
         true
     }
 
-    /// Takes `err_if = |error| ..`.
+    /// Sets `err_if = |error| ..`.
     pub(crate) fn set_err_if(&mut self, option: &Ident, err_if: Expr) {
         self.err_if = Some(err_if);
         self.seen.push(option.clone());
     }
 
-    /// Takes `crate = path`.
+    /// Sets `crate = path`.
     pub(crate) fn set_crate(&mut self, option: &Ident, path: Path) {
         self.krate = Some(Krate::new(path.into_token_stream()));
         self.seen.push(option.clone());
@@ -45,7 +45,7 @@ impl Shared {
 }
 
 impl Options {
-    /// Adds what `tc_metric` says; of the path to the crate the span's own comes first.
+    /// Adds the options of `tc_metric`. For the path of the crate, the one on the span has precedence.
     pub(super) fn adopt(&mut self, shared: &Shared) {
         if let (Some(krate), None) = (&shared.krate, self.written("crate")) {
             self.krate = krate.clone();

@@ -1,4 +1,6 @@
 //! The metrics of the groups. Names of devices are learnt up to a limit; further ones are `other`.
+//!
+//! Conventional names are those of version 1.44 of OpenTelemetry's semantic conventions, where they may change.
 
 use tracecast::{TcLabel, tc_keys, tc_metrics};
 

@@ -373,6 +373,8 @@ fn each_value_of_the_file_changes_its_setting_and_no_other() {
                 "spool" => "{directory: /spool, max_bytes: 2MiB, max_age: 9}",
                 "role" => "daemon",
                 "filter" => "Store=off",
+                "busy_times" => "Store=on",
+                "stall_threshold_ms" => "9",
                 "header_files" => "authorization=/token",
                 "exemplar_filter" => "always_off",
                 "tracing_emit" => "false",

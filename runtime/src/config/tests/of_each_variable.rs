@@ -93,14 +93,14 @@ fn row(
 /// Variables that change part of a setting whose origin is another variable.
 const PARTS: [&str; 3] = ["OTEL_TRACES_SAMPLER_ARG", "TC_SPOOL_MAX_BYTES", "TC_SPOOL_MAX_AGE_MS"];
 const NONE: (&str, &str) = ("", "");
-const SWITCH: (&str, &str) = ("maybe", "`maybe` is not a switch; expected true or false");
+const SWITCH: (&str, &str) = ("maybe", "`maybe` is not a boolean; expected true or false");
 const NO_SWITCH_OF_FEATURE: (&str, &str) =
-    ("maybe", "`maybe` is not a switch; expected false, or true with the feature `tracing-emit` of `tracecast`");
+    ("maybe", "`maybe` is not a boolean; expected false, or true with the feature `tracing-emit` of `tracecast`");
 const NOT_BUILT: (&str, &str) = (
     "true",
     "`true` needs a feature that is not built in; expected false, or true with the feature `tracing-emit` of `tracecast`",
 );
-const STANDARD_SWITCH: (&str, &str) = ("1", "`1` is not a switch; expected true or false, using false");
+const STANDARD_SWITCH: (&str, &str) = ("1", "`1` is not a boolean; expected true or false, using false");
 const NUMBER: (&str, &str) = ("x", "`x` is not a count; expected a whole number from 0 to 4294967295");
 const SIZE: (&str, &str) = ("0", "`0` is not a size; expected a whole number from 1 to 4294967295");
 const MILLISECONDS: (&str, &str) = ("5s", "`5s` is not a duration; expected a whole number of milliseconds");
@@ -112,7 +112,7 @@ fn general() -> Vec<Row> {
         true => (("true", "Some(true)"), NO_SWITCH_OF_FEATURE),
         false => (("0", "Some(false)"), NOT_BUILT),
     };
-    let formats = "`x` is not a format of log lines; expected auto, json, text or none";
+    let formats = "`x` is not a log format; expected auto, json, text or none";
     vec![
         row("OTEL_ENABLED", "enabled", enabled, "None", ("TRUE", "Some(true)"), SWITCH),
         row("OTEL_SDK_DISABLED", "enabled", enabled, "None", ("True", "Some(false)"), STANDARD_SWITCH),

@@ -6,7 +6,7 @@ use crate::catalogue::Conflict;
 use crate::config::{ConfigError, Problem, Signal};
 use crate::meter::metering::UnknownMetric;
 
-/// The error of a start.
+/// An error that keeps telemetry from starting.
 ///
 /// ```
 /// use tracecast::{InitError, config::Config};

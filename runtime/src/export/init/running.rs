@@ -14,7 +14,7 @@ use crate::export::scrape::Scraped;
 use crate::export::spool::Spool;
 use crate::export::stalls::Watchdog;
 use crate::record::{limits, sampling};
-use crate::trace::foreign;
+use crate::trace::external;
 
 /// Names and values.
 pub(super) type Attributes = Vec<(String, OwnedValue)>;
@@ -233,7 +233,7 @@ impl Running {
         match signal {
             Signal::Traces => {
                 switch::pause_recording(paused);
-                foreign::pause(paused);
+                external::pause(paused);
             }
             Signal::Metrics => switch::pause_metering(paused),
             #[cfg(has_logs)]
@@ -305,7 +305,7 @@ impl Drop for Running {
             crate::interop::otel::uninstall();
         }
         if self.started[Signal::Traces as usize] {
-            foreign::stop();
+            external::stop();
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::propagate::propagation;
 use crate::record::limits;
 use crate::record::recorder::{Capacity, Memory};
 use crate::record::sampling::Sampler;
-use crate::trace::foreign;
+use crate::trace::external;
 use crate::trace::recording::{self, Recording, RecordingConfig};
 
 /// The shares of `memory_limit` besides the recorder's part (`recorder::reserved`): together a quarter for pending
@@ -142,7 +142,7 @@ pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>
     let recording = if new { Some(start_recording(config)?) } else { None };
     limits::set_attributes_per_link(config.settings.traces.attributes_per_link);
     if new {
-        foreign::start(Shares(config.settings.memory_limit).queue());
+        external::start(Shares(config.settings.memory_limit).queue());
     }
     let Batch { size, delay, .. } = config.settings.traces.batch;
     Ok(Change::Traces(Setup { feed: recording, receivers, size, delay }))

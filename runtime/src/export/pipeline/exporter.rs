@@ -17,11 +17,11 @@ use crate::encode::resource::EncodedResource;
 use crate::export::account::{Account, State};
 use crate::export::self_metrics::{self, Reason};
 use crate::record::finished::FinishedSpan;
-use crate::trace::foreign::ForeignExporter;
+use crate::trace::external::ExternalExporter;
 
 /// A custom exporter and its limits.
 pub(crate) struct ExporterSettings {
-    pub(crate) exporter: Box<dyn ForeignExporter>,
+    pub(crate) exporter: Box<dyn ExternalExporter>,
     /// The timeout of one export.
     pub(crate) timeout: Duration,
     /// The most pending spans.
@@ -115,7 +115,7 @@ impl CustomExporter {
 
 /// The exporter's thread.
 struct Work {
-    exporter: Box<dyn ForeignExporter>,
+    exporter: Box<dyn ExternalExporter>,
     timeout: Duration,
     reported: Reported,
 }
@@ -145,7 +145,7 @@ impl Work {
             let export = async {
                 match tokio::time::timeout(timeout, exporter.export(spans)).await {
                     Ok(result) => result,
-                    Err(_) => Err(format!("it took longer than {timeout:?}")),
+                    Err(_) => Err(format!("timed out after {timeout:?}")),
                 }
             };
             runtime.block_on(export)
@@ -158,11 +158,11 @@ impl Work {
     }
 
     /// Calls the exporter and reports a failure. True if the call succeeded.
-    fn guarded(&mut self, call: impl FnOnce(&mut dyn ForeignExporter) -> Result<(), String>) -> bool {
+    fn guarded(&mut self, call: impl FnOnce(&mut dyn ExternalExporter) -> Result<(), String>) -> bool {
         let cause = match catch_unwind(AssertUnwindSafe(|| call(&mut *self.exporter))) {
             Ok(Ok(())) => return true,
             Ok(Err(cause)) => cause,
-            Err(_) => "it panicked".to_owned(),
+            Err(_) => "panicked".to_owned(),
         };
         if self.reported.is_due(head(&cause), Instant::now()) {
             notice::say(format_args!("the span exporter failed: {cause}"));

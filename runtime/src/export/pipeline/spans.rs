@@ -14,7 +14,7 @@ use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
 use crate::record::finished::FinishedSpan;
 use crate::record::recorder::Accounting;
-use crate::trace::foreign;
+use crate::trace::external;
 use crate::trace::recording::{Recording, Taken};
 use crate::trace::tree;
 
@@ -23,7 +23,7 @@ pub(super) struct Spans {
     recording: Option<Recording>,
     /// The recorder's counts when this pipeline started.
     before: Accounting,
-    others_before: foreign::Counts,
+    others_before: external::Counts,
     /// The number of markers of open spans that were taken. Markers are exported and counted like spans.
     markers: u64,
 }
@@ -42,7 +42,7 @@ pub(super) struct Waiting {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Made {
     pub(super) ours: Accounting,
-    pub(super) others: foreign::Counts,
+    pub(super) others: external::Counts,
     pub(super) markers: u64,
 }
 
@@ -66,7 +66,7 @@ impl Spans {
             redact,
             recording: None,
             before: Accounting::default(),
-            others_before: foreign::Counts::default(),
+            others_before: external::Counts::default(),
             markers: 0,
         }
     }
@@ -85,8 +85,8 @@ impl Spans {
             dropped: now.dropped.since(&before.dropped),
             ..now
         };
-        let (now, before) = (foreign::counts(), self.others_before);
-        let others = foreign::Counts {
+        let (now, before) = (external::counts(), self.others_before);
+        let others = external::Counts {
             ended: now.ended - before.ended + before.waiting,
             dropped: now.dropped - before.dropped,
             waiting: now.waiting,
@@ -102,7 +102,7 @@ impl Source for Spans {
 
     fn start(&mut self, recording: Recording) {
         self.before = recording.before();
-        self.others_before = foreign::counts();
+        self.others_before = external::counts();
         self.recording = Some(recording);
     }
 
@@ -121,7 +121,7 @@ impl Source for Spans {
             self.markers += u64::from(matches!(taken, Taken::Marker(_)));
             batcher.add(routes, |waiting| waiting.add(&taken, redact));
         });
-        foreign::take(|span| {
+        external::take(|span| {
             any = true;
             batcher.add(routes, |waiting| waiting.add_finished(span, redact));
         });

@@ -1,4 +1,4 @@
-//! What keeps the directory within its bounds: by age, by bytes, and without what nobody will read.
+//! Keeps the directory within its limits of age and bytes, and removes files that are not used any more.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -8,15 +8,16 @@ use super::listing::{Listing, Other, Waiting};
 use super::name::Name;
 use super::{Inner, Lost};
 
-/// How far ahead of the clock a file may be. Clocks are put right by a little now and then, and several differ.
+/// How far in the future the time of a file may be: clocks are corrected now and then, and those of processes differ.
 const AHEAD: u64 = 60 * 1_000_000_000;
-/// How many files are kept that cannot be read, for whoever wants to know why, and which part of all bytes.
+/// The most unreadable files that are kept for diagnosis, and the most of all bytes that they may take (one part in so
+/// many).
 const BAD_FILES: usize = 16;
 const BAD_PART: u64 = 8;
 
 impl Inner {
-    /// Removes what is too old and what is too much with `more` bytes, and says whether these have room now. Files that
-    /// somebody works on stay.
+    /// Removes files that are too old, and the oldest until `more` bytes fit. True if they fit. Files that are locked
+    /// stay.
     pub(super) fn keep_bounds(&self, listing: &mut Listing, more: u64, lost: &mut Lost) -> bool {
         listing.temporary.retain(|file| !self.remove(file));
         self.set_strange_aside(listing, lost);
@@ -40,8 +41,8 @@ impl Inner {
         });
     }
 
-    /// A file that is dated ahead was written before the clock was put back. It counts as written now, or it would
-    /// outlast all others.
+    /// Renames files from the future, written before the clock was set back, so that they count as written now.
+    /// Otherwise they would outlive all others.
     fn bring_back_from_the_future(&self, files: &mut [Waiting]) {
         let now = (self.clock)();
         let first = files.partition_point(|file| file.name.time <= now.saturating_add(AHEAD));
@@ -74,7 +75,7 @@ impl Inner {
         });
     }
 
-    /// What cannot be read goes first, then the oldest.
+    /// Removes unreadable files first, then the oldest requests.
     fn make_room(&self, listing: &mut Listing, more: u64, lost: &mut Lost) -> bool {
         let mut bytes = listing.bytes().saturating_add(more);
         listing.bad.retain(|file| {
@@ -91,7 +92,8 @@ impl Inner {
             if removed {
                 self.count(&file.name, &mut lost.evicted);
             }
-            // What another process has removed meanwhile makes room as well, or more than needed would go.
+            // A file that another process has removed meanwhile makes room as well; otherwise too many would be
+            // removed.
             let gone = removed || is_gone(&path);
             bytes -= if gone { file.bytes } else { 0 };
             !gone
@@ -99,7 +101,7 @@ impl Inner {
         bytes <= self.config.max_bytes
     }
 
-    /// Removes a file that nobody works on. Whether it is gone, by whomever.
+    /// Removes a file that is not locked. True if it is gone, also if another process has removed it.
     fn remove(&self, file: &Other) -> bool {
         let path = self.config.directory.join(&file.name);
         Held::take(path.clone()).is_some_and(Held::remove) || is_gone(&path)

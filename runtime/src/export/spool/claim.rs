@@ -1,4 +1,4 @@
-//! Files that somebody works on, and requests that are being sent.
+//! Locked files, and claimed requests.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -14,27 +14,28 @@ use super::listing::in_blocks;
 use super::name::Name;
 use super::{Account, Inner, Lost, directory, file_lock, lock};
 
-/// A file whose lock this process holds, and which was in its place when it got it. Nobody else removes or renames it.
+/// A file that this process has locked, and that existed under its name when the lock was taken. Other processes do not
+/// remove or rename it.
 pub(super) struct Held {
     file: File,
     path: PathBuf,
 }
 
 impl Held {
-    /// Takes a file, unless somebody else has it or it is gone.
+    /// Locks a file; `None` if it is locked already or gone.
     pub(super) fn take(path: PathBuf) -> Option<Self> {
         Self::lock(directory::open(&path).ok()?, path)
     }
 
     pub(super) fn lock(file: File, path: PathBuf) -> Option<Self> {
         file_lock::try_lock(&file).ok().filter(|is_ours| *is_ours)?;
-        // Who had it before may have removed it between the two steps. Names are never used again.
+        // The previous owner of the lock may have removed the file after it was opened. Names are never reused.
         path.symlink_metadata().ok()?;
         Some(Held { file, path })
     }
 
-    /// Makes a new file. Nothing, if somebody took it for one that was left behind before it was locked: it is gone or
-    /// will be, and its name with it.
+    /// Creates and locks a new file. `None` if another process took it for an abandoned one before it was locked: that
+    /// process removes it.
     pub(super) fn create(path: PathBuf) -> io::Result<Option<Self>> {
         let file = directory::create(&path)?;
         match file_lock::try_lock(&file) {
@@ -42,7 +43,7 @@ impl Held {
             Ok(false) => Ok(None),
             Err(cause) => {
                 let _ = fs::remove_file(path);
-                Err(io::Error::new(cause.kind(), format!("files cannot be locked there: {cause}")))
+                Err(io::Error::new(cause.kind(), format!("files cannot be locked: {cause}")))
             }
         }
     }
@@ -52,19 +53,19 @@ impl Held {
         self.file.sync_all()
     }
 
-    /// Gives it another name. It stays taken.
+    /// Renames the file, which stays locked.
     pub(super) fn rename(&mut self, path: PathBuf) -> io::Result<()> {
         fs::rename(&self.path, &path)?;
         self.path = path;
         Ok(())
     }
 
-    /// Removes the file. Whether it is gone.
+    /// Removes the file. True if that succeeds.
     pub(super) fn remove(self) -> bool {
         fs::remove_file(&self.path).is_ok()
     }
 
-    /// The body, if the file is what its name says.
+    /// Reads the body; `None` if the file does not match its name or its checksum.
     fn read(&mut self, name: &Name, most: u64) -> io::Result<Option<Bytes>> {
         let bytes = self.file.metadata()?.len();
         let mut header = [0; HEADER];
@@ -83,18 +84,18 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // Closing is not enough where a child of this process has a copy.
+        // Closing would not unlock the file while a child process has a copy of the descriptor.
         file_lock::unlock(&self.file);
     }
 }
 
-/// A request that is this caller's to send. Dropped, it goes back.
+/// A claimed request, which only this caller may send. Dropping it releases it.
 pub(crate) struct Claimed {
-    /// How many spans or records it holds.
+    /// The number of spans or log records.
     pub(crate) items: u64,
-    /// The request, as it was put.
+    /// The encoded request.
     pub(crate) bytes: Bytes,
-    /// The account of whoever put it; nothing, if that was another process or an earlier one.
+    /// The account of the route that stored it; `None` if another process did, also an earlier one.
     pub(crate) account: Option<Arc<Account>>,
     pub(super) name: Name,
     held: Option<Held>,
@@ -102,7 +103,7 @@ pub(crate) struct Claimed {
 }
 
 impl Claimed {
-    /// Takes a request, unless it is somebody else's, too old, or damaged.
+    /// Claims a request, unless it is locked, too old, or damaged.
     pub(super) fn take(spool: &Arc<Inner>, name: Name) -> Option<Claimed> {
         let mut held = Held::take(spool.path(&name))?;
         let mut lost = Lost::default();
@@ -110,7 +111,7 @@ impl Claimed {
             spool.expire(&name, held, &mut lost);
             None
         } else {
-            // What the disk does not give now it may give later.
+            // A read error may be temporary, so the file stays.
             match held.read(&name, spool.config.max_bytes).ok()? {
                 Some(bytes) => Some((bytes, held)),
                 None => {
@@ -121,17 +122,17 @@ impl Claimed {
         };
         spool.lose(&lost);
         let (bytes, held) = bytes?;
-        // While it is held it is the caller's: it arrives or comes back, whatever happens to its file.
-        // One that was missed before, and is back, is no longer counted as ours.
+        // While it is claimed, its items are the caller's: they are sent or released, whatever happens to the file. A
+        // file that was counted as missing, and is back, has no account.
         let account = spool.forget(&name);
         Some(Claimed { items: name.items, bytes, account, name, held: Some(held), spool: Arc::clone(spool) })
     }
 
-    /// It was sent, or never will be: removes it.
+    /// Removes the request, which was answered.
     pub(crate) fn done(mut self) {
         let Some(held) = self.held.take() else { return };
         if fs::remove_file(&held.path).is_err() {
-            // An empty one is not sent by anybody; and this spool remembers, should that not work either.
+            // An empty file is never sent; and this spool remembers it, in case truncating fails too.
             let _ = held.file.set_len(0);
             lock(&self.spool.known).handled.insert(self.name);
         } else {
@@ -140,14 +141,14 @@ impl Claimed {
         }
     }
 
-    /// It was not sent: it waits again, in its old place.
+    /// Releases the request, which was not answered.
     pub(crate) fn back(self) {}
 }
 
 impl Drop for Claimed {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
-            // First the lock, then the others: who finds it here can have it.
+            // Unlocked before it is listed: a thread that finds it in the list can lock it.
             drop(held);
             if let Some(account) = self.account.take() {
                 self.spool.remember(&self.name, account);
@@ -158,12 +159,12 @@ impl Drop for Claimed {
 }
 
 impl Inner {
-    /// How old a request is. One from the future was written now.
+    /// The age of a request. One from the future has age 0.
     pub(super) fn age(&self, name: &Name) -> Duration {
         Duration::from_nanos((self.clock)().saturating_sub(name.time))
     }
 
-    /// Removes a request that is too old. Whether it is gone.
+    /// Removes a request that is too old. True if that succeeds.
     pub(super) fn expire(&self, name: &Name, held: Held, lost: &mut Lost) -> bool {
         let gone = held.remove();
         if gone {
@@ -172,7 +173,7 @@ impl Inner {
         gone
     }
 
-    /// Puts a file beside the others, where nobody reads it. If that does not work it stays, and is looked at again.
+    /// Renames an unreadable file to `.bad`, so that it is not read again. If that fails, it is tried again later.
     pub(super) fn set_aside(&self, name: Option<&Name>, mut held: Held, lost: &mut Lost) -> bool {
         let mut path = held.path.clone().into_os_string();
         path.push(".bad");

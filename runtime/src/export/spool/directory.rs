@@ -1,4 +1,4 @@
-//! The directory: made if need be, checked, synced; and how files in it are opened.
+//! Creates, checks and syncs the directory, and opens files in it.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -6,31 +6,31 @@ use std::path::{Path, PathBuf};
 
 use super::{SpoolError, owner};
 
-/// What an error tells to do.
+/// The requirements, as part of an error.
 const NEEDED: &str =
     "a spool needs a directory of its own that this process can read and write, on a file system with locks (flock)";
 
-/// Makes the directory, for this user alone, and returns the one to use. Inside of one that others can write to, or that
-/// another user owns, that is a directory of this user's own. One that is there is not changed.
+/// Creates the directory, accessible to this user only, and returns the one to use. If other users can write to it or
+/// own it, that is a subdirectory of this user's own. An existing directory is not changed.
 pub(super) fn prepare(named: &Path) -> Result<PathBuf, SpoolError> {
     if let Some(fault) = owner::fault_of_links(named) {
         return Err(refused(named, &fault));
     }
-    // Without links: from now on, a link in its place is a fault.
+    // The path without links: a link that replaces it later is an error.
     let found = make(named).and_then(|()| named.canonicalize()).map_err(|cause| unusable(named, &cause))?;
     if fault(&found).map_err(|cause| unusable(named, &cause))?.is_none() {
         return Ok(found);
     }
     let own = found.join(owner::directory_name());
-    // Whoever can write to the directory around it may have made it, or a link in its place.
+    // Other users of the outer directory may have created it, or a link in its place.
     match make(&own).and_then(|()| fault(&own)).map_err(|cause| unusable(&own, &cause))? {
         None => Ok(own),
         Some(fault) => Err(refused(&own, &fault)),
     }
 }
 
-/// Checks a directory that `prepare` returned once more, and makes it again if it has vanished. Whoever can write to the
-/// directory around it may have replaced it.
+/// Checks again a directory that `prepare` returned, because other users of the outer directory may have replaced it.
+/// Creates it again if it is gone.
 pub(super) fn check_again(directory: &Path) -> io::Result<()> {
     let fault = match (owner::fault_of_links(directory), fault(directory)) {
         (Some(fault), _) => Ok(Some(fault)),
@@ -40,23 +40,22 @@ pub(super) fn check_again(directory: &Path) -> io::Result<()> {
     fault?.map_or(Ok(()), |fault| Err(io::Error::new(ErrorKind::PermissionDenied, fault)))
 }
 
-/// Why a directory is not this user's alone.
+/// The reason why other users can access a directory.
 fn fault(directory: &Path) -> io::Result<Option<String>> {
     Ok(owner::fault(&directory.symlink_metadata()?))
 }
 
 fn refused(directory: &Path, fault: &str) -> SpoolError {
-    let text =
-        format!("{fault}; name a directory that only the user of this process can write to, as one of mode 0700");
+    let text = format!("{fault}; set a directory that only the user of this process can write to (mode 0700)");
     SpoolError { directory: directory.to_owned(), text }
 }
 
-/// Why a directory cannot be read, written to or locked in.
+/// The error of a directory that cannot be read, written to, or used with locks.
 pub(super) fn unusable(directory: &Path, cause: &io::Error) -> SpoolError {
     SpoolError { directory: directory.to_owned(), text: format!("{cause}; {NEEDED}") }
 }
 
-/// Makes the directory and those above it, where they are missing.
+/// Creates the directory and its missing parents.
 fn make(directory: &Path) -> io::Result<()> {
     let missing = directory.ancestors().take_while(|each| !each.exists()).count();
     let mut builder = DirBuilder::new();
@@ -64,17 +63,17 @@ fn make(directory: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(directory)?;
-    // Or what was made would be lost with all that is in it. That it cannot be done is no reason to do without a spool.
+    // Otherwise a power loss could remove the new directories and their files. A failure does not disable the spool.
     directory.ancestors().skip(1).take(missing).for_each(|above| drop(sync(above)));
     Ok(())
 }
 
-/// Has names survive the machine, not only contents. Elsewhere than on Unix the system does not offer it.
+/// Syncs the directory, so that names survive a power loss, not only contents. Only Unix supports it.
 pub(super) fn sync(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }
 
-/// A new file, for this user alone.
+/// Creates a file, accessible to this user only.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -83,12 +82,12 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// A file that is there. For writing too: what cannot be marked as sent must not be sent, and some file systems lock
-/// only what is open for writing.
+/// Opens an existing file, also for writing: a file that cannot be marked as sent must not be sent, and some file
+/// systems lock only files that are open for writing.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
-    // Neither follows a link nor waits for the other end of a pipe.
+    // Does not follow a link, and does not wait for the other end of a pipe.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let file = options.open(path)?;

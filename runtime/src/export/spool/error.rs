@@ -1,14 +1,14 @@
-//! Why a spool cannot be opened, or does not take a request.
+//! Errors of opening a spool, and of storing a request.
 
 use std::fmt;
 use std::io::{Error, ErrorKind};
 use std::path::PathBuf;
 
-/// A directory cannot hold a spool.
+/// The error of a directory that cannot be used as a spool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SpoolError {
     pub(crate) directory: PathBuf,
-    /// What is wrong, and what is needed.
+    /// The cause, and what is required.
     pub(crate) text: String,
 }
 
@@ -20,21 +20,21 @@ impl fmt::Display for SpoolError {
 
 impl std::error::Error for SpoolError {}
 
-/// Why a request was not kept.
+/// The reason why a request was not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Reason {
-    /// The disk is full, or all room of the spool is taken by requests that are being sent.
+    /// The disk is full, or requests in flight take the whole limit of the spool.
     NoSpace,
-    /// Nothing may be written there.
+    /// The directory is not writable.
     ReadOnly,
-    /// It is larger than the whole spool, or than any file may be.
+    /// The request is larger than the spool or the process's file size limit.
     TooLarge,
-    /// Anything else that the disk says.
+    /// Any other error.
     Failed,
 }
 
 impl Reason {
-    /// A word for a label.
+    /// The reason as one word.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Reason::NoSpace => "no_space",
@@ -54,16 +54,16 @@ impl Reason {
     }
 }
 
-/// A request was not kept.
+/// The error of a request that was not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) reason: Reason,
-    /// What happened, for an operator.
+    /// The cause, for an operator.
     pub(crate) text: String,
 }
 
 impl Refused {
-    /// The code that was to keep it panicked.
+    /// The error if storing a request panicked.
     pub(crate) fn panicked() -> Self {
         Refused { reason: Reason::Failed, text: "writing it panicked".to_owned() }
     }

@@ -1,9 +1,9 @@
-//! Locks of files, as `File::try_lock` of Rust 1.89 takes them. The minimum Rust version is older.
+//! File locks like those of `File::try_lock`, which needs Rust 1.89, newer than our minimum version.
 
 use std::fs::File;
 use std::io;
 
-/// Takes the lock of a file. False if somebody else has it.
+/// Locks a file. False if it is locked already.
 #[cfg(unix)]
 pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     use std::os::fd::AsRawFd;
@@ -18,7 +18,7 @@ pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Gives a lock back.
+/// Unlocks a file.
 #[cfg(unix)]
 pub(super) fn unlock(file: &File) {
     use std::os::fd::AsRawFd;
@@ -27,7 +27,7 @@ pub(super) fn unlock(file: &File) {
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
 }
 
-/// Takes the lock of a file. False if somebody else has it.
+/// Locks a file. False if it is locked already.
 #[cfg(windows)]
 pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     use std::os::windows::io::AsRawHandle;
@@ -54,7 +54,7 @@ pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Gives a lock back.
+/// Unlocks a file.
 #[cfg(windows)]
 pub(super) fn unlock(file: &File) {
     use std::os::windows::io::AsRawHandle;

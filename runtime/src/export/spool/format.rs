@@ -1,19 +1,19 @@
-//! A file: forty bytes that say what follows, and the request.
+//! The format of files: a header of forty bytes, and the request.
 
 use super::name::Name;
 use super::{Encoding, Spooled};
 
-/// How long the header is.
+/// The length of the header.
 pub(super) const HEADER: usize = 40;
 
 const MAGIC: [u8; 8] = *b"TCSPOOL\0";
-/// A change to what stands in a file needs another number here.
+/// The version of the format, to be raised with every change.
 const VERSION: u16 = 1;
 
-/// Where the checksum of all other bytes stands.
+/// The place of the checksum, which covers all other bytes.
 const SUM: std::ops::Range<usize> = 12..16;
 
-/// What stands before a request. All numbers are little-endian.
+/// Makes the header of a request. All numbers are little-endian.
 pub(super) fn header(name: &Name, body: &[u8]) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     header[..8].copy_from_slice(&MAGIC);
@@ -28,11 +28,11 @@ pub(super) fn header(name: &Name, body: &[u8]) -> [u8; HEADER] {
     header
 }
 
-/// Whether a file of this length with this header can be the one that has this name. It says so without the body, so
-/// that a file that is something else is not read into memory.
+/// True if the header and the length match the name. Checked before the body is read, so that a foreign file is not
+/// read into memory.
 pub(super) fn is_plausible(header: &[u8; HEADER], name: &Name, file_bytes: u64) -> bool {
     let body_bytes = name.bytes.saturating_sub(HEADER as u64);
-    // The time is not compared: a file from the future gets another name.
+    // The time is not compared, because files from the future are renamed.
     file_bytes == name.bytes
         && header[..8] == MAGIC
         && header[8..10] == VERSION.to_le_bytes()
@@ -41,7 +41,7 @@ pub(super) fn is_plausible(header: &[u8; HEADER], name: &Name, file_bytes: u64) 
         && header[32..] == body_bytes.to_le_bytes()
 }
 
-/// Whether no bit has changed.
+/// True if the checksum matches.
 pub(super) fn is_whole(header: &[u8; HEADER], body: &[u8]) -> bool {
     header[SUM] == sum(header, body).to_le_bytes()
 }

@@ -1,6 +1,6 @@
-//! The longest file that this process may write.
+//! The process's limit for the size of files.
 
-/// A process that writes more than its limit (`ulimit -f`) gets a signal that ends it.
+/// Returns the limit (`ulimit -f`). Writing more would end the process by a signal.
 #[cfg(unix)]
 pub(super) fn largest_file() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };

@@ -1,4 +1,4 @@
-//! What is in the directory.
+//! Lists the directory.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,31 +6,31 @@ use std::{fs, io};
 
 use super::name::{BAD, ENDING, Name, TEMPORARY};
 
-/// A file takes whole blocks. Counting them so also bounds how many files there can be.
+/// Files are counted in whole blocks, which also limits their number.
 const BLOCK: u64 = 4096;
-/// A name may say anything; sums shall not overflow.
+/// The most bytes that a name counts for: any name is possible, and sums must not overflow.
 const LONGEST: u64 = 1 << 40;
 
-/// All files of ours. What has another kind of name, and what is no plain file, is not seen.
+/// All files of spools. Files with other names, and everything that is not a plain file, are ignored.
 #[derive(Default)]
 pub(super) struct Listing {
     /// Requests, the oldest first.
     pub(super) files: Vec<Waiting>,
-    /// Files that are being written, or were when their process ended.
+    /// Files that are being written, or that an ended process was writing.
     pub(super) temporary: Vec<Other>,
     /// Files that were set aside, the oldest first.
     pub(super) bad: Vec<Other>,
-    /// Files with our ending and a name that says nothing to us.
+    /// Files with our ending whose names cannot be parsed.
     pub(super) strange: Vec<Other>,
 }
 
-/// A request, as far as its name tells.
+/// A request, known by its name.
 pub(super) struct Waiting {
     pub(super) name: Name,
     pub(super) bytes: u64,
 }
 
-/// Any other file of ours.
+/// Another file of a spool.
 pub(super) struct Other {
     pub(super) name: OsString,
     pub(super) bytes: u64,
@@ -41,7 +41,7 @@ impl Listing {
         let mut listing = Listing::default();
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
-            // It may be gone since; and links are not followed.
+            // The file may have been removed meanwhile. Links are not followed.
             if entry.file_type().is_ok_and(|kind| kind.is_file()) {
                 listing.add(&entry);
             }
@@ -66,7 +66,7 @@ impl Listing {
         }
     }
 
-    /// What all of them take.
+    /// The bytes of all files.
     pub(super) fn bytes(&self) -> u64 {
         let files = self.files.iter().map(|file| file.bytes);
         let others = [&self.temporary, &self.bad, &self.strange];
@@ -74,7 +74,7 @@ impl Listing {
     }
 }
 
-/// What a file of this length takes. An empty one takes room too: the one that is being written is empty at first.
+/// The bytes that a file of this length counts for. An empty one counts too: a file being written is empty at first.
 pub(super) fn in_blocks(bytes: u64) -> u64 {
     bytes.clamp(1, LONGEST).div_ceil(BLOCK) * BLOCK
 }

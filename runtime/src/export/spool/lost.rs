@@ -1,4 +1,4 @@
-//! What was lost on disk, by cause and by who had written it.
+//! Counts losses on disk, by cause and by the process that wrote the file.
 
 use std::iter::FromIterator;
 use std::ops::AddAssign;
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::Spooled;
 
-/// How often losses are reported at most.
+/// The least time between two reports of losses.
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
-/// A number of spans and one of log records.
+/// A number of spans and a number of log records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Items {
     pub(crate) traces: u64,
@@ -22,7 +22,7 @@ impl Items {
             Spooled::Traces => &mut self.traces,
             Spooled::Logs => &mut self.logs,
         };
-        // A name may say anything.
+        // The number comes from a file name, so it may be anything.
         *sum = sum.saturating_add(items);
     }
 }
@@ -42,7 +42,7 @@ impl AddAssign for Items {
     }
 }
 
-/// Items that this spool had put on disk, and items of other processes, earlier ones too.
+/// Items that this spool had stored, and items of other processes, also earlier ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) ours: Items,
@@ -56,18 +56,18 @@ impl AddAssign for Tally {
     }
 }
 
-/// What one spool removed. Each loss is counted by one process only.
+/// The losses counted by one spool. Each loss is counted by one process only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lost {
-    /// There was no room for them any more.
+    /// Removed to make room.
     pub(crate) evicted: Tally,
-    /// They were too old.
+    /// Removed because of their age.
     pub(crate) expired: Tally,
-    /// Their file was damaged: as many as its name says.
+    /// In damaged files; the number is that of the file's name.
     pub(crate) damaged: Tally,
-    /// Their file is gone, and this spool did not remove it. Of this spool's items only.
+    /// In files of this spool that are gone, and that this spool did not remove.
     pub(crate) missing: Items,
-    /// Files that could not be read. They lie beside the others for a while.
+    /// The number of unreadable files, which were renamed.
     pub(crate) set_aside: u64,
 }
 
@@ -89,8 +89,8 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Adds a loss. Returns what to report of all losses, at most once a minute: only items of other processes and unreadable
-    /// files, because the account of this process counts its own items.
+    /// Adds a loss. Returns the line to report, at most once a minute: only about items of other processes and
+    /// unreadable files, because the account of this process counts its own items.
     pub(super) fn add(&mut self, lost: &Lost, now: Instant) -> Option<String> {
         self.all += *lost;
         let is_news = lost.set_aside > 0 || lost.by_cause().iter().any(|(_, items)| *items != Items::default());

@@ -1,17 +1,16 @@
-//! Requests that could not be sent wait on disk, in a bounded directory that several processes may share.
+//! The spool: stores requests that could not be sent in a bounded directory, which several processes may share.
 //!
-//! A file is one OTLP request as it would have been sent, behind a header with its length and a checksum. It is written
-//! under a temporary name, synced, renamed, and the directory is synced before [`Spool::put`] says that it is there.
-//! Whoever works on a file holds the system's lock on it (`flock`): who writes it, who sends it, who removes it. A lock
-//! ends with its process, so nothing stays claimed and no temporary file stays behind, however a process ends. A file
-//! system without such locks cannot hold a spool; [`Spool::open`] says so. On NFS the locks are the server's; where it is
-//! mounted with `local_lock` the processes of one host only see each other.
+//! A file is one OTLP request as it would have been sent, after a header with its length and a checksum. It is written
+//! under a temporary name, synced and renamed, and the directory is synced before [`Spool::put`] returns. A process
+//! that writes, sends or removes a file holds the system's lock on it (`flock`). The lock ends with the process, so no
+//! file stays claimed, and temporary files of ended processes are removed. [`Spool::open`] fails on a file system
+//! without such locks. On NFS the server keeps the locks; where it is mounted with `local_lock`, only processes of one
+//! host exclude each other.
 //!
-//! Nothing is handed out twice while a process lives to say that it was sent. One that is killed after the receiver had
-//! a request, and before [`Claimed::done`], leaves it to be sent again, as does a machine that loses its power shortly
-//! after.
+//! A request that was sent is claimed again only if its process is killed before [`Claimed::done`], or if the machine
+//! loses power shortly after; the receiver then gets it twice.
 //!
-//! Only files with names of ours are ever touched. All calls may wait for the disk.
+//! Only files with names of a spool are ever touched. All calls may block on the disk.
 
 mod bounds;
 mod claim;
@@ -50,7 +49,7 @@ use crate::export::account::{Account, State};
 use crate::export::self_metrics::Reason as Dropped;
 use crate::record::{clock, ids};
 
-/// A signal whose requests are spooled. Those of metrics are not: the next points replace lost ones.
+/// The signals that are spooled. Metrics are not, because the next cumulative points contain the lost ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Spooled {
     Traces,
@@ -68,7 +67,7 @@ impl Spooled {
     }
 }
 
-/// How a request is written. What gRPC and HTTP send in protobuf is the same.
+/// The encoding of a request. Protobuf is the same for gRPC and HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Encoding {
     Protobuf,
@@ -84,19 +83,19 @@ impl Encoding {
     }
 }
 
-/// A request that is to be kept.
+/// A request to store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a> {
     pub(crate) signal: Spooled,
     pub(crate) encoding: Encoding,
-    /// How many spans or records it holds.
+    /// The number of spans or log records.
     pub(crate) items: u64,
     pub(crate) bytes: &'a [u8],
-    /// Where they are pending until they are on disk, and where it is counted what becomes of them there.
+    /// The account in which the items are pending, and which counts them while they are on disk.
     pub(crate) account: &'a Arc<Account>,
 }
 
-/// An open spool. Its methods may wait for the disk; it can be shared among threads.
+/// An open spool, which threads can share. Its methods may block on the disk.
 #[derive(Clone)]
 pub(crate) struct Spool {
     inner: Arc<Inner>,
@@ -104,21 +103,21 @@ pub(crate) struct Spool {
 
 struct Inner {
     config: config::Spool,
-    /// What the names of its files have in common, and no others'.
+    /// The number of this spool in the names of its files.
     writer: u64,
     clock: Clock,
-    /// Held while a request is written, so that the limit is kept exactly among the threads of a process.
+    /// Held while a request is written, so that the threads of a process keep the limit exactly.
     writing: Mutex<Writing>,
     known: Mutex<Known>,
-    /// A lock of its own, which is never held while the disk is waited for.
+    /// Locked separately: this lock is never held while the disk is used.
     lost: Mutex<Losses>,
-    /// What this spool has put there and nobody has dealt with, by the numbers in the names.
+    /// The stored requests of this spool that were neither sent nor lost, by the numbers in their names.
     ours: Mutex<BTreeMap<u32, Kept>>,
-    /// What all files took when the directory was last looked at.
+    /// The bytes of all files when the directory was last listed.
     bytes: AtomicU64,
 }
 
-/// A request that this spool has put there.
+/// A request that this spool has stored.
 struct Kept {
     signal: Spooled,
     items: u64,
@@ -128,30 +127,30 @@ struct Kept {
 /// The time of day, in nanoseconds since 1970.
 type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 
-/// What the next name is made of.
+/// The state from which the next name is made.
 #[derive(Default)]
 struct Writing {
     number: u32,
     last: u64,
 }
 
-/// What was in the directory when it was last looked at. Looking for each request again would take quadratic time.
+/// The files in the directory when it was last listed. Listing it for each request would take quadratic time.
 #[derive(Default)]
 struct Known {
     waiting: BTreeSet<Name>,
     looked: Option<Instant>,
-    /// Sent, and yet the file could not be removed. It must not be sent again.
+    /// Requests that were sent but could not be removed, and must not be sent again.
     handled: BTreeSet<Name>,
 }
 
-/// Files that others put here or gave back are found after this time at the latest.
+/// The longest time until files that other processes stored or released are found.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 impl Spool {
-    /// Opens the directory, makes it if need be, and removes what is too old or too much.
+    /// Opens a spool: creates the directory if it is missing, and removes files beyond the limits.
     ///
     /// # Errors
-    /// If the directory cannot hold a spool. The text names it and says what is needed.
+    /// If the directory cannot be used. The text names it and the requirements.
     pub(crate) fn open(config: config::Spool) -> Result<Spool, SpoolError> {
         Spool::with_clock(config, Box::new(clock::unix_now))
     }
@@ -173,15 +172,15 @@ impl Spool {
         Ok(Spool { inner: Arc::new(inner) })
     }
 
-    /// Keeps a request. When it returns, the request survives the process and the machine.
+    /// Stores a request. Once it returns, the request survives a crash of the process and of the machine.
     ///
     /// # Errors
-    /// If the request could not be kept. Nothing of it is left.
+    /// If the request could not be stored. No part of it is left on disk.
     pub(crate) fn put(&self, entry: &Entry<'_>) -> Result<(), Refused> {
         self.inner.put(entry)
     }
 
-    /// The oldest request of a kind that nobody works on. It is this caller's until it is given back.
+    /// Claims the oldest request of a kind that is not claimed yet.
     pub(crate) fn next(&self, signal: Spooled, encoding: Encoding) -> Option<Claimed> {
         let mut looked = false;
         while let Some(name) = self.inner.candidate(signal, encoding, &mut looked) {
@@ -192,7 +191,7 @@ impl Spool {
         None
     }
 
-    /// Counts as lost what this spool has put there and what is gone.
+    /// Counts requests of this spool as lost whose files are gone.
     pub(crate) fn verify(&self) {
         let known = self.inner.known_files();
         match Listing::read(&self.inner.config.directory) {
@@ -200,12 +199,12 @@ impl Spool {
             Err(cause) if cause.kind() == ErrorKind::NotFound => {
                 self.inner.lose_missing(&known, &Listing::default());
             }
-            // It may be readable again later.
+            // The error may be temporary.
             Err(_) => {}
         }
     }
 
-    /// What is held against the limit, as of the last put or look at the directory. Does not wait for the disk.
+    /// The bytes that count against the limit, as of the last `put` or listing. Does not use the disk.
     pub(crate) fn bytes(&self) -> u64 {
         self.inner.bytes.load(Relaxed)
     }
@@ -227,7 +226,8 @@ impl Inner {
         self.config.directory.join(name.to_string())
     }
 
-    /// The next one that might be free. Looks at the directory once for a caller, when it knows of none.
+    /// Returns the next request that may be free. Lists the directory at most once per caller, if no request is known
+    /// or the list is old.
     fn candidate(&self, signal: Spooled, encoding: Encoding, looked: &mut bool) -> Option<Name> {
         let mut known = lock(&self.known);
         let stale = known.looked.is_none_or(|at| at.elapsed() >= LOOK_AGAIN);
@@ -243,7 +243,7 @@ impl Inner {
         }
     }
 
-    /// Sees what is there, and keeps it within its bounds. In a directory that cannot be read there is nothing to send.
+    /// Lists the directory and keeps it within its limits. If it cannot be read, no request is known.
     fn look(&self, known: &mut Known) {
         known.looked = Some(Instant::now());
         known.waiting.clear();
@@ -258,7 +258,7 @@ impl Inner {
         known.handled.retain(|name| known.waiting.remove(name));
     }
 
-    /// Counts a loss, and reports what no account of this process counts.
+    /// Counts a loss, and reports losses that no account of this process counts.
     fn lose(&self, lost: &Lost) {
         let report = lock(&self.lost).add(lost, Instant::now());
         report.iter().for_each(|line| notice::say(format_args!("warning: {line}")));
@@ -269,16 +269,16 @@ impl Inner {
         lock(&self.ours).insert(name.number, kept);
     }
 
-    /// Nobody has to look for a file any more. Gives its account, if this spool put it there and has not missed it.
+    /// Stops tracking a file. Returns its account, if this spool stored it and has not counted it as missing.
     fn forget(&self, name: &Name) -> Option<Arc<Account>> {
         let mut ours = lock(&self.ours);
-        // Anybody can rename a file: only what was put there counts.
+        // Files can be renamed by others, so the number alone does not identify the request.
         let is_it = |kept: &Kept| (kept.signal, kept.items) == (name.signal, name.items);
         ours.get(&name.number).filter(|kept| name.writer == self.writer && is_it(kept))?;
         ours.remove(&name.number).map(|kept| kept.account)
     }
 
-    /// Counts the items of a file that was removed, unless it was missed before.
+    /// Counts the items of a removed file, unless it was counted as missing before.
     fn count(&self, name: &Name, tally: &mut Tally) {
         if let Some(account) = self.forget(name) {
             account.pass(name.items, State::Spooled, State::Dropped(Dropped::Spool));
@@ -288,12 +288,12 @@ impl Inner {
         }
     }
 
-    /// The numbers of files that should be there.
+    /// The numbers of the files that should exist.
     fn known_files(&self) -> BTreeSet<u32> {
         lock(&self.ours).keys().copied().collect()
     }
 
-    /// Counts files as lost that were known before a directory was listed, and that are not in it.
+    /// Counts files as lost that were known before the directory was listed and are not in it.
     fn lose_missing(&self, known: &BTreeSet<u32>, listing: &Listing) {
         let ours = listing.files.iter().filter(|file| file.name.writer == self.writer);
         let there: BTreeSet<u32> = ours.map(|file| file.name.number).collect();

@@ -1,32 +1,33 @@
-//! The names of files. They sort by time, and say what a bound needs to know of a file that is not read.
+//! The names of files. They sort by time, and contain everything that limits need to know, so files need not be opened.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{Encoding, Spooled};
 
-/// What follows the name of a file of ours, and what follows that for one that is being written or cannot be read.
+/// The endings of names: of a request, of a file being written, and of one that cannot be read.
 pub(super) const ENDING: &str = ".tcspool";
 pub(super) const TEMPORARY: &str = ".tcspool.tmp";
 pub(super) const BAD: &str = ".tcspool.bad";
 
-/// The name of a request. No two are the same.
+/// The name of a request, which is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
-    /// When it was written, in nanoseconds since 1970.
+    /// The time of writing, in nanoseconds since 1970.
     pub(super) time: u64,
-    /// The spool that wrote it: a number that it drew when it was opened.
+    /// The random number of the spool that wrote it.
     pub(super) writer: u64,
     pub(super) number: u32,
     pub(super) items: u64,
-    /// How long the file is. It stands here so that a directory of many files can be summed up without asking for each.
+    /// The length of the file. Part of the name, so that a directory of many files can be summed up without a system
+    /// call for each.
     pub(super) bytes: u64,
     pub(super) signal: Spooled,
     pub(super) encoding: Encoding,
 }
 
 impl Name {
-    /// The name that it has while it is written.
+    /// The name of the file while it is being written.
     pub(super) fn temporary(&self) -> String {
         format!("{self}.tmp")
     }
@@ -57,7 +58,7 @@ impl FromStr for Name {
             signal: meaning(&SIGNALS, part()?).ok_or(())?,
             encoding: meaning(&ENCODINGS, part()?).ok_or(())?,
         };
-        // Only what is written as we write it: a name leads back to its file.
+        // Only our own spelling is accepted, so that a name leads back to its file.
         if name.to_string() == text { Ok(name) } else { Err(()) }
     }
 }

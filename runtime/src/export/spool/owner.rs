@@ -1,4 +1,4 @@
-//! Checks that a directory or a file is this user's alone. Only Unix tells who the owner is.
+//! Checks that only this user can write to a directory or a file. Checked on Unix only.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 #[cfg(unix)]
 use std::os::unix::fs::MetadataExt as _;
 
-/// The name of this user's directory in one that others can write to.
+/// The name of this user's subdirectory in a directory that others can write to.
 pub(super) fn directory_name() -> String {
     #[cfg(unix)]
     return format!("tracecast-{}", user());
@@ -14,8 +14,8 @@ pub(super) fn directory_name() -> String {
     return "tracecast".to_owned();
 }
 
-/// Why a directory is not this user's alone. A link is not, whoever owns it: pass the metadata of its target where links are
-/// accepted.
+/// The reason why a directory is not exclusive to this user: its owner, its mode, or that it is a link. Where links are
+/// accepted, pass the metadata of the target.
 #[cfg(unix)]
 pub(super) fn fault(metadata: &Metadata) -> Option<String> {
     let (mode, owner) = (metadata.mode() & 0o7777, metadata.uid());
@@ -33,7 +33,8 @@ pub(super) fn fault(_: &Metadata) -> Option<String> {
     None
 }
 
-/// Why a path cannot be followed. Only root and this user may have made the links in it: those of others lead anywhere.
+/// The reason why a path cannot be trusted: a link in it belongs to neither root nor this user, so it may lead
+/// anywhere.
 #[cfg(unix)]
 pub(super) fn fault_of_links(path: &Path) -> Option<String> {
     let links = path.ancestors().filter_map(|part| part.symlink_metadata().ok()).filter(Metadata::is_symlink);
@@ -46,7 +47,7 @@ pub(super) fn fault_of_links(_: &Path) -> Option<String> {
     None
 }
 
-/// Whether this user owns a file.
+/// True if this user owns the file.
 #[cfg(unix)]
 pub(super) fn is_own(metadata: &Metadata) -> bool {
     metadata.uid() == user()

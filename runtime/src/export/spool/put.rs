@@ -1,4 +1,4 @@
-//! How a request gets onto the disk.
+//! Stores requests on disk.
 
 use std::io;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::listing::{Listing, in_blocks};
 use super::name::Name;
 use super::{Encoding, Entry, Inner, Lost, Spooled, State, Writing, directory, lock};
 
-/// A clock that is put back by less than this does not change the order of what one process writes.
+/// A clock that is set back by less than this does not change the order of a process's files.
 const STEP: u64 = 60 * 1_000_000_000;
 
 impl Inner {
-    /// Whether files can be made and locked here. A disk that is full now need not be full later.
+    /// Checks that files can be created and locked. A full disk passes, because it may have room later.
     pub(super) fn probe(&self) -> Result<(), SpoolError> {
         let account = Arc::default();
         let (signal, encoding) = (Spooled::Traces, Encoding::Protobuf);
@@ -55,25 +55,25 @@ impl Inner {
         let room = self.keep_bounds(&mut listing, in_blocks(bytes), lost);
         self.bytes.store(listing.bytes(), Relaxed);
         if !room {
-            return Err((Reason::NoSpace, "requests that are being sent take all room of the spool".to_owned()));
+            return Err((Reason::NoSpace, "requests in flight take the whole limit of the spool".to_owned()));
         }
         let name = self.write(&mut writing, entry).map_err(|cause| self.refused(&cause))?;
         self.bytes.fetch_add(in_blocks(bytes), Relaxed);
         Ok(name)
     }
 
-    /// What is there. A directory that has vanished is made again; one that is another user's now is an error.
+    /// Lists the directory. Creates it again if it is gone; fails if another user has replaced it.
     fn list(&self) -> io::Result<Listing> {
         directory::check_again(&self.config.directory)?;
         Listing::read(&self.config.directory)
     }
 
     fn refused(&self, cause: &io::Error) -> (Reason, String) {
-        // Its path may have come from a variable that is not to be shown.
+        // Without the path, which may come from a hidden variable.
         (Reason::of(cause), format!("could not write to the spool: {cause}"))
     }
 
-    /// Nobody else can take the file before it is there for good: it is held until then.
+    /// Writes a request. The file stays locked until it is complete and counted.
     fn write(&self, writing: &mut Writing, entry: &Entry<'_>) -> io::Result<Name> {
         let (name, mut held) = self.create(writing, entry)?;
         let header = format::header(&name, entry.bytes);
@@ -83,7 +83,7 @@ impl Inner {
             .and_then(|()| directory::sync(&self.config.directory));
         match written {
             Ok(()) => {
-                // It is still held: nobody can send or remove it before it is counted as being there.
+                // Still locked: no process can send or remove it before it is counted.
                 entry.account.pass(entry.items, State::Pending, State::Spooled);
                 self.remember(&name, entry.account.clone());
             }
@@ -92,7 +92,7 @@ impl Inner {
         written.map(|()| name)
     }
 
-    /// A file to write to. Others clear away what nobody holds, and may come across one that is just being made.
+    /// Creates a file to write to. Retries if another process takes the new file for an abandoned one.
     fn create(&self, writing: &mut Writing, entry: &Entry<'_>) -> io::Result<(Name, Held)> {
         loop {
             let name = self.name(writing, entry);
@@ -120,7 +120,7 @@ impl Inner {
     }
 }
 
-/// How long the file of a request is.
+/// The length of a request's file.
 fn in_file(entry: &Entry<'_>) -> u64 {
     (HEADER + entry.bytes.len()) as u64
 }

@@ -40,7 +40,7 @@ impl fmt::Display for TargetError {
                 f.write_str("a client certificate requires its key; set both files or neither")
             }
             TargetError::NeedsFeature(what, feature) => {
-                write!(f, "{what} needs the feature `{feature}` of `tracecast`, which is not built in")
+                write!(f, "{what} requires the feature `{feature}` of `tracecast`; enable it in Cargo.toml")
             }
         }
     }

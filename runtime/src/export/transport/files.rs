@@ -6,12 +6,23 @@ use std::time::SystemTime;
 
 use crate::base::secret::Masked;
 
-/// Changes with the content of a file; `None` if there is no file.
-pub(super) type Stamp = Option<(SystemTime, u64)>;
+/// Distinguishes two contents of a file: its time, length and number; `None` if there is no file.
+pub(super) type Stamp = Option<(SystemTime, u64, u64)>;
 
 pub(super) fn stamp(file: &Path) -> Stamp {
     let metadata = fs::metadata(file).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
+    Some((metadata.modified().ok()?, metadata.len(), number(&metadata)))
+}
+
+/// The number of the file in its file system: one that takes the place of another may have the time and length of that one.
+#[cfg(unix)]
+fn number(metadata: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+#[cfg(not(unix))]
+fn number(_: &fs::Metadata) -> u64 {
+    0
 }
 
 /// The path of a file for messages; hidden if it came from a variable in a file.

@@ -7,7 +7,7 @@ use opentelemetry::trace::{self, SpanContext, SpanKind, Status, TraceState};
 use opentelemetry::{Array, InstrumentationScope, KeyValue, SpanId, StringValue, TraceFlags, TraceId, Value};
 
 use crate::declare::callsite::Kind;
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::OwnedValue;
 use crate::encode::finished as encode;
 use crate::encode::span::STATUS_OK;
@@ -41,7 +41,7 @@ pub(super) fn span_context(context: &Context, trace_state: TraceState) -> SpanCo
 pub(super) fn context(theirs: &SpanContext) -> Context {
     let (trace_id, span_id) = (trace_number(theirs.trace_id()), span_number(theirs.span_id()));
     let (sampled, is_random) = (theirs.is_sampled(), theirs.trace_flags() & RANDOM == RANDOM);
-    Context::foreign(Place { trace_id, span_id, sampled, is_random, is_remote: theirs.is_remote() })
+    Context::external(Place { trace_id, span_id, sampled, is_random, is_remote: theirs.is_remote() })
 }
 
 pub(super) fn kind(kind: &SpanKind) -> Kind {
@@ -166,9 +166,9 @@ pub(super) fn their_trace_state(header: &str) -> TraceState {
     header.parse().unwrap_or_default()
 }
 
-pub(super) fn scope(scope: &InstrumentationScope) -> ForeignScope {
+pub(super) fn scope(scope: &InstrumentationScope) -> ExternalScope {
     let named = |attribute: &KeyValue| (attribute.key.to_string(), value(attribute.value.clone()));
-    ForeignScope {
+    ExternalScope {
         name: scope.name().to_owned(),
         version: scope.version().map(str::to_owned),
         schema_url: scope.schema_url().map(str::to_owned),
@@ -176,7 +176,7 @@ pub(super) fn scope(scope: &InstrumentationScope) -> ForeignScope {
     }
 }
 
-pub(super) fn their_scope(scope: &ForeignScope) -> InstrumentationScope {
+pub(super) fn their_scope(scope: &ExternalScope) -> InstrumentationScope {
     let mut builder = InstrumentationScope::builder(scope.name.clone());
     if let Some(version) = &scope.version {
         builder = builder.with_version(version.clone());

@@ -88,7 +88,7 @@ fn attach(place: Place, owner: usize) {
     if !is_usable() {
         return;
     }
-    let context = &Context::foreign(place);
+    let context = &Context::external(place);
     let guard = catch_unwind(AssertUnwindSafe(|| {
         let theirs = Theirs::map_current(|theirs| {
             let trace_state = trace_state_of(theirs.span().span_context(), context);

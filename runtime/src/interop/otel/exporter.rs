@@ -16,7 +16,7 @@ use crate::encode::finished::outcome;
 use crate::encode::resource::Of;
 use crate::encode::span::OUTCOME_KEY;
 use crate::record::finished::FinishedSpan;
-use crate::trace::foreign::{Exported, ForeignExporter};
+use crate::trace::external::{Exported, ExternalExporter};
 
 impl Config {
     /// Exports all spans with an exporter of OpenTelemetry's SDK, ours and those of the OpenTelemetry API, in addition
@@ -49,7 +49,7 @@ impl Config {
 }
 
 /// Wraps the exporter for the export thread.
-pub(crate) fn boxed(exporter: impl SpanExporter + 'static) -> Box<dyn ForeignExporter> {
+pub(crate) fn boxed(exporter: impl SpanExporter + 'static) -> Box<dyn ExternalExporter> {
     Box::new(Plugged { exporter })
 }
 
@@ -57,7 +57,7 @@ struct Plugged<E> {
     exporter: E,
 }
 
-impl<E: SpanExporter> ForeignExporter for Plugged<E> {
+impl<E: SpanExporter> ExternalExporter for Plugged<E> {
     fn set_resource(&mut self, attributes: &[(String, OwnedValue)], schema_url: Option<&str>) {
         let attributes =
             attributes.iter().map(|(name, value)| KeyValue::new(name.clone(), convert::their_value(value)));
@@ -110,7 +110,7 @@ fn data(span: &FinishedSpan) -> SpanData {
         status: convert::their_status(span),
         instrumentation_scope: match Of::span(span) {
             Of::Crate(of) => InstrumentationScope::builder(of.name).with_version(of.version).build(),
-            Of::Foreign(scope) => convert::their_scope(scope),
+            Of::External(scope) => convert::their_scope(scope),
         },
     }
 }

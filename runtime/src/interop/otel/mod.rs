@@ -34,7 +34,7 @@ pub use crate::config::Interop;
 use crate::config::Propagator;
 use crate::record::bridge;
 
-/// Makes our provider and propagators the global ones. Spans are recorded after `foreign::start`.
+/// Makes our provider and propagators the global ones. Spans are recorded after `external::start`.
 pub(crate) fn install(interop: Interop, propagators: &[Propagator]) {
     bridge::set(current::BRIDGE, interop);
     global::set_tracer_provider(provider());

@@ -9,7 +9,7 @@ use opentelemetry::trace::{Event, Link, Span, SpanContext, Status};
 use super::convert;
 use crate::record::clock;
 use crate::record::finished::FinishedSpan;
-use crate::trace::foreign;
+use crate::trace::external;
 
 /// A span that was created through OpenTelemetry's API. It ends at `end`, or when it is dropped.
 ///
@@ -41,7 +41,7 @@ impl TracecastSpan {
 
     fn end_at(&mut self, unix_nanos: impl FnOnce() -> u64) {
         if let Some(data) = self.data.take() {
-            foreign::ended(*data, unix_nanos());
+            external::ended(*data, unix_nanos());
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::encode::trace::TraceBatch;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 use crate::record::ids::{SpanId, TraceId};
 use crate::record::layout::attribute;
-use crate::trace::foreign::{Random, test_scopes};
+use crate::trace::external::{Random, test_scopes};
 
 /// An exporter that keeps its spans.
 #[derive(Clone, Debug, Default)]

@@ -9,11 +9,11 @@ use opentelemetry::{Context as Theirs, InstrumentationScope};
 use super::span::TracecastSpan;
 use super::{convert, current};
 use crate::declare::callsite::Kind;
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::record::finished::FinishedSpan;
 use crate::record::{bridge, clock};
 use crate::trace::context::Context;
-use crate::trace::foreign;
+use crate::trace::external;
 
 /// Creates spans of OpenTelemetry's API in the same traces as ours; they are sampled and exported together.
 ///
@@ -63,7 +63,7 @@ impl TracerProvider for TracecastTracerProvider {
 /// ```
 #[derive(Clone, Debug)]
 pub struct TracecastTracer {
-    scope: Arc<ForeignScope>,
+    scope: Arc<ExternalScope>,
 }
 
 impl Tracer for TracecastTracer {
@@ -72,11 +72,11 @@ impl Tracer for TracecastTracer {
     fn build_with_context(&self, builder: SpanBuilder, given: &Theirs) -> TracecastSpan {
         let (parent, trace_state) = parent_of(given);
         // Captures record only our spans; others are transparent there.
-        if !foreign::is_on() || parent.is_captured() || given.is_telemetry_suppressed() {
+        if !external::is_on() || parent.is_captured() || given.is_telemetry_suppressed() {
             return TracecastSpan::transparent(convert::span_context(&parent, trace_state));
         }
         let kind = builder.span_kind.as_ref().map_or(Kind::Internal, convert::kind);
-        let own = foreign::begin(&parent, &builder.name, kind);
+        let own = external::begin(&parent, &builder.name, kind);
         let context = convert::span_context(&own, trace_state);
         if !own.is_sampled() {
             return TracecastSpan::transparent(context);

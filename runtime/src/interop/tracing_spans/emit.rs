@@ -104,7 +104,7 @@ fn tell<R>(f: impl FnOnce() -> R) -> Option<R> {
 }
 
 fn attributes(block: BlockRef) -> Vec<Attribute> {
-    let span = local::plain(&block, context::ext_of(block), 0, Outcome::Ok, &clock::converter());
+    let span = local::plain(&block, context::propagated_of(block), 0, Outcome::Ok, &clock::converter());
     span.map(|span| span.attributes).unwrap_or_default()
 }
 

@@ -16,12 +16,12 @@ use super::fields::Fields;
 use super::ignored_parent;
 use crate::base::suppress;
 use crate::declare::callsite::Kind;
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::OwnedValue;
 use crate::record::clock;
 use crate::record::finished::{self, Attribute, FinishedSpan, Link};
 use crate::trace::context::Context;
-use crate::trace::foreign;
+use crate::trace::external;
 
 /// Records spans of `tracing` in our traces. Created by [`layer()`].
 ///
@@ -72,8 +72,8 @@ impl SpanLayer {
     }
 }
 
-static SCOPE: LazyLock<Arc<ForeignScope>> =
-    LazyLock::new(|| Arc::new(ForeignScope { name: "tracing".to_owned(), ..ForeignScope::default() }));
+static SCOPE: LazyLock<Arc<ExternalScope>> =
+    LazyLock::new(|| Arc::new(ExternalScope { name: "tracing".to_owned(), ..ExternalScope::default() }));
 
 /// Our state of a span of `tracing`.
 struct Open {
@@ -92,7 +92,7 @@ impl Open {
         if parent.is_captured() {
             return Open { context: parent.clone(), kind: Kind::Internal, data: None, is_ours: false };
         }
-        let context = foreign::begin(parent, fields.name.as_deref().unwrap_or(metadata.name()), kind);
+        let context = external::begin(parent, fields.name.as_deref().unwrap_or(metadata.name()), kind);
         if !context.is_sampled() {
             return Open { context, kind, data: None, is_ours: false };
         }
@@ -130,7 +130,7 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: LayerContext<'_, S>) {
-        if !foreign::is_on() || suppress::is_suppressed() {
+        if !external::is_on() || suppress::is_suppressed() {
             return;
         }
         if let Some(ours) = Open::ours() {
@@ -175,7 +175,7 @@ where
     }
 
     fn on_event(&self, event: &Event<'_>, context: LayerContext<'_, S>) {
-        if !self.events || !foreign::is_on() {
+        if !self.events || !external::is_on() {
             return;
         }
         let Some(mut spans) = context.event_scope(event) else { return };
@@ -211,7 +211,7 @@ where
         let Some(span) = context.span(&id) else { return };
         let open = span.extensions_mut().remove::<Open>();
         if let Some(data) = open.and_then(|open| open.data) {
-            foreign::ended(*data, clock::unix_now());
+            external::ended(*data, clock::unix_now());
         }
     }
 

@@ -8,7 +8,7 @@ mod families;
 pub(crate) use self::families::Form;
 use self::families::{Described, Families, Family, number};
 use crate::declare::metric::{MetricKind, label_name, plain, translate, unit_name};
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::OwnedValue;
 use crate::meter::snapshot::{ExemplarPoint, ExponentialPoint, HistogramPoint, MetricPoints, PointValue, Snapshot};
 
@@ -77,7 +77,7 @@ fn texts<K: AsRef<str>>(labels: &[(K, OwnedValue)]) -> impl Iterator<Item = (Str
 }
 
 /// Returns the scope of a raw instrument as labels: two libraries may have instruments of the same name.
-fn of_scope(scope: &ForeignScope) -> impl Iterator<Item = (String, String)> {
+fn of_scope(scope: &ExternalScope) -> impl Iterator<Item = (String, String)> {
     let given = [("name", Some(&scope.name)), ("version", scope.version.as_ref())];
     let given = given.into_iter().chain([("schema_url", scope.schema_url.as_ref())]);
     let own = given.filter_map(|(name, text)| Some((format!("otel_scope_{name}"), text?.clone())));

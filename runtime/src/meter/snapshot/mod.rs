@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::declare::amount::{Amount, Measurement};
 use crate::declare::cells::{Exemplar, Total, exponential, histogram};
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::OwnedValue;
 use crate::record::clock::Converter;
 use crate::record::ids::{SpanId, TraceId};
@@ -88,7 +88,7 @@ pub struct MetricPoints {
     /// The declaration, if the metric is ours.
     pub(crate) meta: Option<&'static MetricMeta>,
     /// The scope, if it is a raw OpenTelemetry instrument.
-    pub(crate) scope: Option<Arc<ForeignScope>>,
+    pub(crate) scope: Option<Arc<ExternalScope>>,
     /// The name: the declared one, unless a view changes it.
     pub name: Cow<'static, str>,
     /// The description: the declared one, unless a view changes it.

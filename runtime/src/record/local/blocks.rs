@@ -1,23 +1,23 @@
-//! The thread's free blocks: taken from the pool a few at a time, and given back.
+//! The thread's free blocks, which are taken from the pool a few at a time.
 
 use std::ptr;
 use std::sync::Arc;
 
 use super::{Local, count_drop};
-use crate::record::block::{Block, BlockRef, CHAINED, ENTERED, HAS_EXT, MIRRORED, ORPHANED, SURPLUS};
+use crate::record::block::{Block, BlockRef, CHAINED, ENTERED, HAS_PROPAGATED, MIRRORED, ORPHANED, SURPLUS};
 use crate::record::bridge;
-use crate::record::ext::Ext;
+use crate::record::propagated::Propagated;
 use crate::record::recorder::{self, Recorder};
 use crate::record::threads::{Reason, bump};
 
-/// Blocks that a thread keeps. Above this, those it takes itself go back to the pool after one span, and when blocks
-/// arrive from other threads it gives free ones back until it has half.
+/// The number of blocks that a thread keeps. Above it, newly taken blocks return to the pool after one span, and when blocks
+/// arrive from other threads, the thread returns free ones until it has half of this number.
 const OWNED_BLOCKS: i32 = 64;
-/// Blocks a thread takes at a time.
+/// The number of blocks that a thread takes from the pool at a time.
 const REFILL: u32 = 8;
 
 impl Local {
-    /// A block with nothing in it, if the pool has one. The caller sets its flags with `Block::begin`.
+    /// Takes an empty block, if the pool has one. The caller sets its flags with `Block::begin`.
     #[inline(always)]
     pub(crate) fn acquire(&self) -> Option<BlockRef> {
         let block = match self.free.get() {
@@ -29,16 +29,16 @@ impl Local {
         Some(block)
     }
 
-    /// Says that a block which was acquired here may be given back on another thread.
+    /// Marks a block acquired on this thread as one that may be released on another.
     #[inline(always)]
     pub(crate) fn depart(&self) {
         self.owned.set(self.owned.get() - 1);
     }
 
-    /// Says that a block which may come from another thread is about to be given back here.
+    /// Counts in a block, possibly from another thread, that is about to be released on this one.
     #[inline(always)]
     pub(crate) fn arrive(&self, block: BlockRef) {
-        // Without a home it goes straight to the pool, and one of the parent process goes nowhere.
+        // Without registered thread storage the block returns to the pool; a block of the parent process is not reused.
         if block.has(ORPHANED) || self.home.get().is_none() {
             return;
         }
@@ -48,13 +48,13 @@ impl Local {
         }
     }
 
-    /// Whether `acquire` is a matter of a few instructions.
+    /// Returns whether `acquire` takes only a few instructions.
     #[inline(always)]
     pub(crate) fn has_spare(&self) -> bool {
         self.free.get().is_some()
     }
 
-    /// Puts blocks of the pool into the free list: a few, or one if the thread has many, which goes back after use.
+    /// Fills the free list from the pool: with a few blocks, or with one that returns after use if the thread has many.
     #[cold]
     fn refill(&self) -> Option<BlockRef> {
         self.register()?;
@@ -69,7 +69,7 @@ impl Local {
         self.free.get()
     }
 
-    /// Counts a sampled span that found no block: it started, ended and was dropped.
+    /// Counts a sampled span without a free block: it started, ended and was dropped.
     #[cold]
     pub(crate) fn count_blockless(&self) {
         match self.home.get() {
@@ -81,20 +81,20 @@ impl Local {
         }
     }
 
-    /// Ends the ownership of a block that has nothing left in it, and of those chained to it.
+    /// Releases an empty block and the blocks chained to it.
     #[inline(always)]
     pub(crate) fn release(&self, block: BlockRef) {
         block.close();
-        if block.has(CHAINED | ENTERED | HAS_EXT | MIRRORED | ORPHANED | SURPLUS) || self.home.get().is_none() {
+        if block.has(CHAINED | ENTERED | HAS_PROPAGATED | MIRRORED | ORPHANED | SURPLUS) || self.home.get().is_none() {
             return self.release_slowly(block);
         }
         self.keep(block);
     }
 
-    /// `arrive` and `release` of a block that was never opened: a context.
+    /// `arrive` and `release` for a block that was never opened: a context.
     #[inline(always)]
     pub(crate) fn release_arriving(&self, block: BlockRef) {
-        let is_plain = !block.has(CHAINED | ENTERED | HAS_EXT | MIRRORED | ORPHANED | SURPLUS);
+        let is_plain = !block.has(CHAINED | ENTERED | HAS_PROPAGATED | MIRRORED | ORPHANED | SURPLUS);
         if !is_plain || self.home.get().is_none() || self.owned.get() >= OWNED_BLOCKS {
             return self.release_arriving_slowly(block);
         }
@@ -118,12 +118,12 @@ impl Local {
     #[cold]
     fn release_slowly(&self, block: BlockRef) {
         if block.has(ORPHANED) {
-            // Its pool is the parent process's; here nobody will ask for it again.
+            // Its pool belongs to the parent process and is not used here.
             return;
         }
         bridge::left(block);
         bridge::ended(block);
-        drop(take_ext(&block));
+        drop(take_propagated(&block));
         let mut chained = block.chain.take();
         block.lower(CHAINED);
         self.give_back(block);
@@ -136,7 +136,7 @@ impl Local {
     fn give_back(&self, block: BlockRef) {
         let Some(recorder) = recorder::get() else { return };
         if self.home.get().is_none() {
-            // A thread that was torn down keeps nothing.
+            // A thread in teardown keeps no blocks.
             recorder.blocks.release(block);
         } else if block.has(SURPLUS) {
             self.owned.set(self.owned.get() - 1);
@@ -146,7 +146,7 @@ impl Local {
         }
     }
 
-    /// Gives free blocks back to the pool.
+    /// Returns free blocks to the pool.
     #[cold]
     fn shrink(&self) {
         let Some(recorder) = recorder::get() else { return };
@@ -159,12 +159,12 @@ impl Local {
     }
 }
 
-/// Takes the ext out of a block.
-pub(crate) fn take_ext(block: &Block) -> Option<Arc<Ext>> {
-    if !block.has(HAS_EXT) {
+/// Takes the propagated state out of a block.
+pub(crate) fn take_propagated(block: &Block) -> Option<Arc<Propagated>> {
+    if !block.has(HAS_PROPAGATED) {
         return None;
     }
-    block.lower(HAS_EXT);
-    // SAFETY: while HAS_EXT is up, the block owns one count of the `Arc` behind this pointer.
-    Some(unsafe { Arc::from_raw(block.ext.replace(ptr::null()).cast::<Ext>()) })
+    block.lower(HAS_PROPAGATED);
+    // SAFETY: while HAS_PROPAGATED is set, the block owns one count of the `Arc` behind this pointer.
+    Some(unsafe { Arc::from_raw(block.propagated.replace(ptr::null()).cast::<Propagated>()) })
 }

@@ -1,8 +1,8 @@
-//! Each thread's own part: the current span, a few free blocks, the chunk it fills, its ids and counters.
+//! The thread-local part of the recorder: the current span, a few free blocks, the chunk being filled, ids and counters.
 //!
-//! The hot path touches only this and the span's block. Everything that may be slow (a new chunk, more blocks, a thread
-//! that is seen for the first time or for the last) is behind a cold call. The storage has no destructor, so it can be
-//! used until the thread's very end; a second key with one cleans up, and from then on the thread is `dead`.
+//! The hot path touches only this and the span's block. Every operation that may be slow (a new chunk, more blocks, the first or
+//! last use by a thread) is behind a cold call. The storage has no destructor, so it is usable until the thread's very end; a
+//! second thread-local with a destructor cleans up, and from then on the thread is `dead`.
 
 mod blocks;
 mod writing;
@@ -20,22 +20,22 @@ use crate::record::layout::HEADER_WORDS;
 use crate::record::recorder;
 use crate::record::threads::{Reason, ThreadCounts, bump};
 
-pub(crate) use self::blocks::take_ext;
+pub(crate) use self::blocks::take_propagated;
 #[cfg(has_tracing_emit)]
 pub(crate) use self::writing::plain;
 
-/// What `written` is when the chunk is full, or when there is none.
+/// The value of `written` when the chunk is full, or when there is none.
 const FULL: u32 = CHUNK_WORDS as u32;
-/// Words that a span's items may take in all, so that its record fits into a chunk with header and ext.
+/// The maximum number of words of a span's items, so that its record fits into a chunk with header and propagated state.
 pub(crate) const MAX_ITEM_WORDS: usize = CHUNK_WORDS - HEADER_WORDS - 2;
 
 pub(crate) struct Local {
     current: Cell<Option<BlockRef>>,
     free: Cell<Option<BlockRef>>,
-    /// Blocks that are this thread's: in its free list, or in a span that began here and will end here. Those that may
-    /// end on another thread are counted out when they depart, and in when they arrive.
+    /// The number of blocks that belong to this thread: in its free list, or in a span that began here and will end here. A block
+    /// whose span may end on another thread is subtracted when it departs, and added when it arrives.
     owned: Cell<i32>,
-    /// The chunk that is being filled, and how many words of it are; all of them if there is none.
+    /// The chunk being filled, and the number of words written to it; `FULL` if there is none.
     words: Cell<*mut Word>,
     written: Cell<u32>,
     published: Cell<*const AtomicU32>,
@@ -72,23 +72,23 @@ impl Local {
         }
     }
 
-    /// The innermost span or context that is entered on this thread.
+    /// Returns the innermost span or context that is entered on this thread.
     #[inline(always)]
     pub(crate) fn current(&self) -> Option<BlockRef> {
         self.current.get()
     }
 
-    /// Puts a block on top of the thread's scopes.
+    /// Pushes a block onto the thread's stack of scopes.
     #[inline(always)]
     pub(crate) fn push(&self, block: BlockRef) {
         block.below.set(self.current.get());
         self.current.set(Some(block));
     }
 
-    /// Leaves `block` and everything that was entered after it.
+    /// Removes `block` and everything above it from the stack.
     ///
-    /// Only a block that is on this thread's stack is followed to the one below it. That keeps the stack free of dead
-    /// blocks: a block is given back only after it was left.
+    /// Follows the link to the block below only if `block` is on this thread's stack. That keeps the stack free of dead blocks: a
+    /// block is released only after it was left.
     #[inline(always)]
     pub(crate) fn pop_to(&self, block: BlockRef) {
         if self.current.get() == Some(block) {
@@ -98,8 +98,8 @@ impl Local {
         }
     }
 
-    /// Leaves a block that is not the innermost one: a scope inside it was leaked, or a coroutine was suspended there.
-    /// If a span around it ended first, the block was cut off then, and the stack stays as it is.
+    /// Removes a block that is not the innermost one: a scope inside it was leaked, or a coroutine was suspended there. If an
+    /// outer span ended first, the block was cut off then, and the stack is unchanged.
     #[cold]
     #[inline(never)]
     fn pop_out_of_order(&self, block: BlockRef) {
@@ -116,14 +116,14 @@ impl Local {
         }
     }
 
-    /// Whether `block` is on this thread's stack.
+    /// Returns whether `block` is on this thread's stack.
     fn is_entered(&self, block: BlockRef) -> bool {
         let stack = std::iter::successors(self.current.get(), |block| block.below.get());
         !is_cut_off(block) && stack.into_iter().any(|entered| entered == block)
     }
 
-    /// Takes `block` out, wherever in the stack it is, and leaves what was entered after it. If a scope around it has
-    /// ended before, it is not there any more.
+    /// Removes `block` from any position in the stack; blocks above it stay entered. If an outer scope has ended before, the
+    /// block is not on the stack any more.
     pub(crate) fn remove(&self, block: BlockRef) {
         if self.current.get() == Some(block) {
             return self.pop_to(block);
@@ -141,26 +141,26 @@ impl Local {
         }
     }
 
-    /// What others may read of this thread, if it is known.
+    /// Returns the shared counters and state of this thread, if it is registered.
     #[inline(always)]
     pub(crate) fn known_home(&self) -> Option<&'static ThreadCounts> {
         self.home.get()
     }
 
-    /// The same, which makes the thread known.
+    /// Returns the shared counters and state of this thread, and registers it if necessary.
     #[inline(always)]
     pub(crate) fn home(&self) -> Option<&'static ThreadCounts> {
         self.home.get().or_else(|| self.register())
     }
 
-    /// Makes the thread known, once. `None` when it is being torn down, or nothing was ever recorded.
+    /// Registers the thread. Returns `None` during its teardown, or if recording was never started.
     #[cold]
     fn register(&self) -> Option<&'static ThreadCounts> {
         if self.home.get().is_some() || self.dead.get() {
             return self.home.get();
         }
         let recorder = recorder::get()?;
-        // Fails if the thread's destructors have run already; then nobody would clean up.
+        // Fails if the thread's destructors have run already; then the counters would never be released.
         if EXIT.try_with(|_| ()).is_err() {
             self.dead.set(true);
             return None;
@@ -170,7 +170,7 @@ impl Local {
         self.home.get()
     }
 
-    /// Hands over everything this thread holds. Spans that end later on it are counted as lost.
+    /// Releases everything this thread holds. Spans that end on it later are counted as lost.
     fn leave(&self) {
         self.dead.set(true);
         let (Some(home), Some(recorder)) = (self.home.take(), recorder::get()) else { return };
@@ -183,9 +183,9 @@ impl Local {
         home.release();
     }
 
-    /// Forgets what belongs to the parent process. For a forked child, on its one thread.
+    /// Forgets everything that belongs to the parent process. For a forked child, on its one thread.
     pub(crate) fn forget(&self) {
-        // The spans that are open here end some time, and must not bring back the ones around them.
+        // Spans that are open here may still end, and must not restore the outer ones.
         while let Some(block) = self.current.get() {
             self.current.set(block.below.take());
         }
@@ -206,8 +206,8 @@ impl Drop for Exit {
     }
 }
 
-/// Marks a block as entered nowhere, though its owner has not left it: its link leads to itself. Another API beside ours
-/// goes back to where the block was entered together with the block around it.
+/// Marks a block that its owner has not left as not entered, by linking it to itself. A bridged API is restored together with the
+/// outer block.
 fn cut_off(block: BlockRef) {
     block.below.set(Some(block));
     block.lower(ENTERED);
@@ -217,7 +217,7 @@ fn is_cut_off(block: BlockRef) -> bool {
     block.below.get() == Some(block)
 }
 
-/// Counts a span that ends and is not kept.
+/// Counts a dropped span.
 fn count_drop(home: &'static ThreadCounts, reason: Reason) {
     bump(&home.ended);
     bump(&home.dropped[reason as usize]);

@@ -1,37 +1,37 @@
-//! Writing the records of spans that end into the thread's chunk.
+//! Writes the records of ended spans into the thread's chunk.
 
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 
-use super::blocks::take_ext;
+use super::blocks::take_propagated;
 use super::{FULL, Local, count_drop};
 use crate::base::sync::Release;
 use crate::base::word::Word;
 use crate::record::block::{
-    ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, ENTERED, FAILED, HAS_EXT, INCOMPLETE, MIRRORED, ORPHANED,
+    ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, ENTERED, FAILED, HAS_PROPAGATED, INCOMPLETE, MIRRORED, ORPHANED,
     REMOTE_PARENT, SURPLUS, TAIL_WORDS, TIMED, UNIX_TIMES, WATCHED,
 };
 use crate::record::chunk::Writer;
 use crate::record::clock::Converter;
-use crate::record::ext::Ext;
 use crate::record::finished::{FinishedSpan, Outcome};
 use crate::record::heartbeat;
-use crate::record::item::{TAG_EXT, tagged};
+use crate::record::item::{TAG_PROPAGATED, tagged};
 use crate::record::layout::{self, HEADER_WORDS, Record};
+use crate::record::propagated::Propagated;
 use crate::record::recorder::{self, Recorder};
 use crate::record::threads::{Reason, bump};
 
-/// Words of items that are copied here; for more of them, memcpy is worth its call.
+/// The maximum number of words that are copied inline; for more, a call of memcpy is faster.
 const COPIED_WORDS: usize = 24;
 const _: () = assert!(COPIED_WORDS.is_multiple_of(4) && COPIED_WORDS <= TAIL_WORDS);
 
 type Copied = MaybeUninit<u64>;
 
-/// What keeps a span from being written the short way.
+/// The flags that exclude a span from the short path.
 const SPECIAL: u32 = CHAINED
     | ENTERED
-    | HAS_EXT
+    | HAS_PROPAGATED
     | CAPTURED
     | ORPHANED
     | UNIX_TIMES
@@ -45,8 +45,8 @@ const SPECIAL: u32 = CHAINED
     | WATCHED;
 
 impl Local {
-    /// Counts a sampled span whose clock starts now. It has a block, so the thread that made it was registered;
-    /// a future may be polled first on another one.
+    /// Counts a sampled span whose clock starts now. Its block was acquired on a registered thread, but a future may be polled
+    /// first on another one.
     #[inline(always)]
     pub(crate) fn count_started(&self) {
         match self.home() {
@@ -55,8 +55,7 @@ impl Local {
         }
     }
 
-    /// Writes the record of a span that comes to its end, and gives its block back. If it is not an ordinary one nothing
-    /// happens, and the answer is false.
+    /// Writes the record of an ended ordinary span, and releases its block. For any other span does nothing and returns false.
     #[inline(always)]
     pub(crate) fn record(&self, block: BlockRef, end: u64) -> bool {
         let (used, written) = (usize::from(block.counts.used.get()), self.written.get());
@@ -65,27 +64,27 @@ impl Local {
             return false;
         }
         let words = HEADER_WORDS + used;
-        // SAFETY: the chunk is ours, and what may be copied fits. The tail has `used` words, and lies elsewhere.
+        // SAFETY: the chunk is ours, and the copied words fit. The tail has `used` words and does not overlap the chunk.
         unsafe {
             let place = self.words.get().add(written as usize);
             place.cast::<[Word; HEADER_WORDS]>().write(layout::plain_header(&block, words, end));
             let (items, tail) = (place.add(HEADER_WORDS).cast::<Copied>(), block.place(0).cast::<Copied>());
             for at in (0..used).step_by(4) {
-                // Four at a time, past the end if need be.
+                // Copies four at a time, past the end if necessary.
                 items.add(at).write(tail.add(at).read());
                 items.add(at + 1).write(tail.add(at + 1).read());
                 items.add(at + 2).write(tail.add(at + 2).read());
                 items.add(at + 3).write(tail.add(at + 3).read());
             }
         }
-        // Before the record can be read: a span is not told of as ended and as open.
+        // Before the record becomes readable, so that a span is never both ended and open.
         block.close();
         self.publish(words);
         self.keep(block);
         true
     }
 
-    /// Makes `words` words that were written to the chunk visible to the reader, as one ended span.
+    /// Publishes `words` words that were written to the chunk as one ended span.
     #[inline(always)]
     fn publish(&self, words: usize) {
         let written = self.written.get() + words as u32;
@@ -97,7 +96,7 @@ impl Local {
         }
     }
 
-    /// As `record`, for spans of every kind.
+    /// As `record`, for any span and outcome.
     pub(crate) fn record_slowly(&self, block: BlockRef, end: u64, outcome: Outcome) {
         if block.has(ORPHANED) {
             return;
@@ -106,7 +105,7 @@ impl Local {
         self.release(block);
     }
 
-    /// Writes the record of a span whose owner may still think that it is open. The block is not used again.
+    /// Writes the record of a span whose owner may still use it. The block is not reused.
     #[cfg(has_otlp)]
     pub(crate) fn record_for_owner(&self, block: BlockRef, end: u64, outcome: Outcome) {
         if !block.has(ORPHANED) {
@@ -121,32 +120,32 @@ impl Local {
         if block.has(ANNOUNCED) {
             heartbeat::close(&block);
         }
-        let ext = take_ext(&block);
+        let propagated = take_propagated(&block);
         if block.has(CAPTURED) {
-            capture(&block, ext, end, outcome);
+            capture(&block, propagated, end, outcome);
         } else {
-            self.write_long(&block, ext, end, outcome);
+            self.write_long(&block, propagated, end, outcome);
         }
     }
 
-    /// Writes a record of any size, to a new chunk if it does not fit into this one.
-    fn write_long(&self, block: &Block, ext: Option<Arc<Ext>>, end: u64, outcome: Outcome) {
+    /// Writes a record of any size, to a new chunk if it does not fit into the current one.
+    fn write_long(&self, block: &Block, propagated: Option<Arc<Propagated>>, end: u64, outcome: Outcome) {
         let Some(home) = self.home() else {
             return recorder::get().map_or((), Recorder::count_lost_end);
         };
-        let words = long_words(block, ext.is_some());
+        let words = long_words(block, propagated.is_some());
         if words > (FULL - self.written.get()) as usize && self.next_chunk(words).is_none() {
             return count_drop(home, Reason::SpanBufferFull);
         }
         // SAFETY: the chunk is ours and has room: a record is never longer than a chunk (MAX_ITEM_WORDS).
         unsafe {
             let place = self.words.get().add(self.written.get() as usize);
-            write_record(place, block, ext, words, end, outcome);
+            write_record(place, block, propagated, words, end, outcome);
         }
         self.publish(words);
     }
 
-    /// Takes a chunk for a record of so many words: a small one if the thread has none, as it may not make many spans.
+    /// Takes a chunk for a record of this many words: a small one if the thread has none, as it may record few spans.
     fn next_chunk(&self, words: usize) -> Option<()> {
         let recorder = recorder::get()?;
         let is_first = self.published.get().is_null();
@@ -169,24 +168,24 @@ impl Local {
     }
 }
 
-fn long_words(block: &Block, ext: bool) -> usize {
+fn long_words(block: &Block, propagated: bool) -> usize {
     let items = usize::from(block.counts.used.get()) + usize::from(block.counts.chained.get());
-    HEADER_WORDS + items + if ext { 2 } else { 0 }
+    HEADER_WORDS + items + if propagated { 2 } else { 0 }
 }
 
 /// # Safety
-/// `words`, as `long_words` counts them, may be written from `place` on.
+/// `words`, as `long_words` counts them, must be writable from `place` on.
 unsafe fn write_record(
     place: *mut Word,
     block: &Block,
-    ext: Option<Arc<Ext>>,
+    propagated: Option<Arc<Propagated>>,
     words: usize,
     end: u64,
     outcome: Outcome,
 ) {
-    // SAFETY: the words are in bounds by the contract; tails are initialised up to `used` and lie elsewhere.
+    // SAFETY: the words are in bounds by the contract; tails are initialised up to `used` and do not overlap the chunk.
     unsafe {
-        place.cast::<[Word; HEADER_WORDS]>().write(layout::header(block, words, end, outcome, ext.is_some()));
+        place.cast::<[Word; HEADER_WORDS]>().write(layout::header(block, words, end, outcome, propagated.is_some()));
         let mut next = place.add(HEADER_WORDS);
         let mut part = Some(block);
         while let Some(source) = part {
@@ -195,34 +194,34 @@ unsafe fn write_record(
             next = next.add(used);
             part = source.chain.get().map(BlockRef::get);
         }
-        if let Some(ext) = ext {
-            next.write(tagged(TAG_EXT));
-            next.add(1).write(Word::ptr(Arc::into_raw(ext)));
+        if let Some(propagated) = propagated {
+            next.write(tagged(TAG_PROPAGATED));
+            next.add(1).write(Word::ptr(Arc::into_raw(propagated)));
         }
     }
 }
 
-/// Hands a finished span to the sink of its ext.
-fn capture(block: &Block, ext: Option<Arc<Ext>>, end: u64, outcome: Outcome) {
-    let Some(sink) = ext.as_ref().and_then(|ext| ext.sink.clone()) else { return };
-    if let Some(span) = plain(block, ext, end, outcome, &sink.converter()) {
+/// Passes a finished span to the sink of its propagated state.
+fn capture(block: &Block, propagated: Option<Arc<Propagated>>, end: u64, outcome: Outcome) {
+    let Some(sink) = propagated.as_ref().and_then(|propagated| propagated.sink.clone()) else { return };
+    if let Some(span) = plain(block, propagated, end, outcome, &sink.converter()) {
         sink.finished(span);
     }
 }
 
-/// A span as plain data, as it stands now.
+/// Converts a span to plain data, as recorded so far.
 pub(crate) fn plain(
     block: &Block,
-    ext: Option<Arc<Ext>>,
+    propagated: Option<Arc<Propagated>>,
     end: u64,
     outcome: Outcome,
     converter: &Converter,
 ) -> Option<FinishedSpan> {
-    let words = long_words(block, ext.is_some());
+    let words = long_words(block, propagated.is_some());
     let mut copy = vec![Word::bits(0); words];
     // SAFETY: the copy has exactly these words, and is then a whole record.
     let record = unsafe {
-        write_record(copy.as_mut_ptr(), block, ext, words, end, outcome);
+        write_record(copy.as_mut_ptr(), block, propagated, words, end, outcome);
         Record::split(&copy)
     };
     let (record, _) = record?;

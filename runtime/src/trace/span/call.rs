@@ -1,7 +1,7 @@
 //! Calls of annotated functions.
 //!
-//! Off, a call is a load, a test and the body. On, it runs in one function that is generic over the body and calls
-//! functions that are not.
+//! When off, a call costs a load, a test and the body. When on, it runs in one function that is generic over the body and calls
+//! non-generic functions.
 
 use std::mem::ManuallyDrop;
 
@@ -22,7 +22,7 @@ use crate::trace::metrics::{Metrics, Site};
 use crate::trace::observe::{Attributes, ErrorsIf, LabelValues, Observe, Probe, Seen, Verdict};
 use crate::trace::open;
 
-/// Runs a function whose span has no fields, and whose result says nothing.
+/// Runs a function whose span has no fields and whose result is not observed.
 #[inline(always)]
 pub fn run<R>(callsite: &'static Callsite, body: impl FnOnce() -> R) -> R {
     if callsite.is_on() { run_on(callsite, body) } else { body() }
@@ -38,7 +38,7 @@ fn run_on<R>(callsite: &'static Callsite, body: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Runs a function whose span has no fields; `observe` sees the result.
+/// Runs a function whose span has no fields; `observe` receives the result.
 #[inline(always)]
 pub fn run_observed<R, O: Returned<R>>(callsite: &'static Callsite, body: impl FnOnce() -> R, observe: O) -> R {
     if callsite.is_on() { run_observed_on(callsite, body, observe) } else { body() }
@@ -48,12 +48,12 @@ pub fn run_observed<R, O: Returned<R>>(callsite: &'static Callsite, body: impl F
 fn run_observed_on<R, O: Returned<R>>(callsite: &'static Callsite, body: impl FnOnce() -> R, observe: O) -> R {
     let mut call = Call { callsite, block: open_and_enter(callsite), metrics: () };
     let result = observe.end_call(&mut call, body());
-    // If its end panics, it ends as if its function had.
+    // Until here, a panic while the call ends is recorded as a panic of the function.
     std::mem::forget(call);
     result
 }
 
-/// Runs a function with all that it may carry: `body` begins that first. `observe` sees the result.
+/// Runs a function with fields, labels or metrics: `body` first begins its span and metrics. `observe` receives the result.
 #[inline(always)]
 pub fn run_begun<S: Site, R, O: Returned<R>>(
     site: S,
@@ -76,7 +76,7 @@ fn run_begun_on<M: Metrics, R, O: Returned<R>>(
     result
 }
 
-/// The same where the type of the result has no name: a closure observes it.
+/// As `run_begun`, for a result whose type has no name: the observer is a closure.
 #[inline(always)]
 pub fn run_probed<S: Site, R>(
     site: S,
@@ -86,7 +86,7 @@ pub fn run_probed<S: Site, R>(
     run_begun(site, body, Probe(observe))
 }
 
-/// Begins what a scope carries.
+/// Begins the span and metrics of a scope.
 #[inline(always)]
 pub fn enter<S: Site>(site: S, begin: impl FnOnce(Begin<'_, S::Metrics, false>)) -> Guarded<S::Metrics> {
     if site.callsite().is_on() { enter_on(site.callsite(), begin) } else { Guarded::none() }
@@ -98,7 +98,7 @@ fn enter_on<M: Metrics>(callsite: &'static Callsite, begin: impl FnOnce(Begin<'_
     Guarded::of(call.block.take(), call.metrics.take())
 }
 
-/// Begins what a future or a stream carries: parent, fields and labels now, the clocks at the first poll.
+/// Begins the span and metrics of a future or stream: parent, fields and labels now, the clocks at the first poll.
 #[inline(always)]
 pub fn begin<S: Site>(site: S, begin: impl FnOnce(Begin<'_, S::Metrics, true>)) -> Carried<S::Metrics> {
     if site.callsite().is_on() { begin_on(site.callsite(), begin) } else { Carried::none() }
@@ -111,16 +111,17 @@ fn begin_on<M: Metrics>(callsite: &'static Callsite, begin: impl FnOnce(Begin<'_
     Carried::begun(call.block.take(), call.metrics.take())
 }
 
-/// Has the compiler check what is compiled out.
+/// Type-checks the argument of a macro that is compiled out.
 pub fn check(_: impl FnOnce(Begin<'_, (), false>)) {}
 
-/// What becomes of a call and its result.
+/// Ends a call with its result.
 pub trait Returned<R> {
-    /// Ends the call, or hands its span on. The call is where it was made: a copy of it would wait for what was just stored.
+    /// Ends the call, or transfers its span to the returned future or stream. Takes the call by reference: a copy would wait for
+    /// the stores just made.
     fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R;
 }
 
-/// The call ends. Written out for each observer: for all of them, it would exclude those that hand the span on.
+/// Observers that end the call. Listed one by one: a blanket `impl` would conflict with those that transfer the span.
 macro_rules! ends_call {
     ($([$($generics:tt)*] $observer:ty),+) => {$(
         impl<R, $($generics)*> Returned<R> for $observer
@@ -139,7 +140,7 @@ macro_rules! ends_call {
 ends_call!([] (), [A, B] (A, B), [A, B, C] (A, B, C), [H] Probe<H>);
 ends_call!([V, F] Attributes<V, F>, [V, F] LabelValues<V, F>, [O, F] ErrorsIf<O, F>);
 
-/// May leave the span that a call has entered, and end its metrics.
+/// The span that a call has entered and its metrics, if any.
 pub struct Call<M: Metrics> {
     callsite: &'static Callsite,
     block: Option<BlockRef>,
@@ -160,13 +161,13 @@ impl<M: Metrics> Call<M> {
         leave(left);
     }
 
-    /// Leaves the span without an end, for a future or stream that goes on with it.
+    /// Leaves the span without ending it, for a future or stream that continues it.
     pub(crate) fn carry(&mut self) -> Carried<M> {
         Carried::left(self.block.take(), self.metrics.take())
     }
 
-    /// Ends the metrics of a call that has returned, and says which span is to be left, at which reading of the clock if it
-    /// is recorded. The user's code in `observe` may panic; then all ends as a panic of the function would have it.
+    /// Ends the metrics of a call that has returned. Returns the span to leave, with the clock reading if it is recorded. User
+    /// code in `observe` may panic; then all ends as if the function had panicked.
     #[inline(always)]
     fn end_metrics<R>(&mut self, result: &R, observe: &impl Observe<R>) -> Option<(BlockRef, Option<u64>)> {
         match self.block {
@@ -192,7 +193,7 @@ fn leave(left: Option<(BlockRef, Option<u64>)>) {
     }
 }
 
-/// Only if the body panicked does it hold something here. The metrics end inside of the span.
+/// Holds a span or metrics here only if the body panicked. The metrics end inside the span.
 impl<M: Metrics> Drop for Call<M> {
     #[inline]
     fn drop(&mut self) {
@@ -203,8 +204,8 @@ impl<M: Metrics> Drop for Call<M> {
     }
 }
 
-/// Tells a recorded span and metrics of their result, and ends the metrics while the span is current: it then is the
-/// exemplar of their duration. `end` is a reading of the clock that was made before anything is observed.
+/// Reports the result to a recorded span and its metrics, and ends the metrics while the span is current, so that it becomes the
+/// exemplar of their duration. `end` is a clock reading from before the observation.
 #[inline(always)]
 pub(crate) fn ended<M: Metrics, R>(block: BlockRef, end: u64, metrics: &mut M, result: &R, observe: &impl Observe<R>) {
     if metrics.is_none() {
@@ -213,7 +214,7 @@ pub(crate) fn ended<M: Metrics, R>(block: BlockRef, end: u64, metrics: &mut M, r
     end_metrics(metrics, Some(End { block }), Some(end), result, observe);
 }
 
-/// The same where the span may not be recorded.
+/// As `ended`, for a span that may be unrecorded.
 #[inline(always)]
 pub(crate) fn end_metrics<M: Metrics, R>(
     metrics: &mut M,
@@ -229,15 +230,15 @@ pub(crate) fn end_metrics<M: Metrics, R>(
     }
 }
 
-/// Begins what a call carries, or what a future or stream carries from poll to poll; nothing if its callsite is off.
+/// Begins the span and metrics of a call, future or stream; does nothing if the callsite is off.
 pub struct Begin<'c, M: Metrics, const CARRIED: bool>(Option<&'c mut Call<M>>);
 
 impl<M: Metrics, const CARRIED: bool> Begin<'_, M, CARRIED> {
-    /// Takes the labels, if the call is measured.
+    /// Sets the labels, if the call is measured.
     #[inline(always)]
     pub fn labels(mut self, labels: impl FnOnce() -> Labels) -> Self {
         if let Some(call) = &mut self.0 {
-            // There were none, so that nothing has to be ended.
+            // There were no metrics, so nothing has to be ended.
             std::mem::forget(std::mem::replace(&mut call.metrics, M::of(call.callsite, labels)));
         }
         self
@@ -260,7 +261,7 @@ impl<M: Metrics, const CARRIED: bool> Begin<'_, M, CARRIED> {
         }
     }
 
-    /// The same below a given parent.
+    /// Begins with a span below the given parent.
     #[inline(always)]
     pub fn span_under<P: IntoParent>(self, parent: impl FnOnce() -> P, fields: impl FnOnce(&mut Start)) {
         if let Some(call) = self.0 {

@@ -1,4 +1,4 @@
-//! Entering and leaving a span on this thread. Nothing here is generic, so that a program has each function once.
+//! Enters and leaves spans on this thread. Nothing here is generic, so a program contains each function once.
 
 use crate::declare::callsite::Callsite;
 use crate::record::block::{BlockRef, CAPTURED, MIRRORED, RECORDING, TIMED, WATCHED};
@@ -13,7 +13,7 @@ use crate::record::polls;
 use crate::trace::context;
 use crate::trace::open;
 
-/// Opens and enters a span that has no fields; none if there is nothing to do.
+/// Opens and enters a span without fields. Returns `None` if there is nothing to do.
 #[inline(always)]
 pub(super) fn open_and_enter(callsite: &'static Callsite) -> Option<BlockRef> {
     #[inline(never)]
@@ -27,7 +27,7 @@ pub(super) fn open_and_enter(callsite: &'static Callsite) -> Option<BlockRef> {
     block
 }
 
-/// Enters a span that was opened, and starts its clock if it is recorded.
+/// Enters an opened span, and starts its clock if it is recorded.
 #[inline(always)]
 pub(super) fn enter_opened(block: BlockRef, callsite: &'static Callsite, recording: bool) {
     local::with(|local| {
@@ -38,13 +38,13 @@ pub(super) fn enter_opened(block: BlockRef, callsite: &'static Callsite, recordi
     });
 }
 
-/// When a span that is recorded started.
+/// Returns the clock reading at the start of a recorded span.
 #[inline]
 pub(crate) fn start_reading(block: Option<BlockRef>) -> Option<u64> {
     block.filter(|block| block.has(RECORDING)).map(|block| block.start.get())
 }
 
-/// Starts the clock of a span that is recorded.
+/// Starts the clock of a recorded span.
 #[inline(always)]
 pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Callsite) {
     if block.has(CAPTURED | MIRRORED | WATCHED) || callsite.heartbeat_seconds() != 0 {
@@ -55,11 +55,12 @@ pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Cal
     block.open();
 }
 
-/// The same for a span that is captured, watched, emitted to another API, or with a heartbeat. Apart from the others, so that they keep nothing for it in registers.
+/// Starts the clock of a span that is captured, watched, emitted to another API, or has a heartbeat. Separate, so that other
+/// spans save no registers for it.
 #[cold]
 #[inline(never)]
 fn start_uncommon(local: &Local, block: BlockRef, callsite: &'static Callsite) {
-    // Captured spans are not the recorder's.
+    // Captured spans are not counted by the recorder.
     let recorded = !block.has(CAPTURED);
     if recorded {
         local.count_started();
@@ -75,7 +76,7 @@ fn start_uncommon(local: &Local, block: BlockRef, callsite: &'static Callsite) {
     bridge::started(block);
 }
 
-/// Leaves a span that is entered by a function and came to its end just now: everything above it on the stack goes with it.
+/// Leaves and ends a function's span now. Everything above it on the stack is removed too.
 #[inline(never)]
 pub(super) fn leave_now(block: BlockRef) {
     if !block.has(RECORDING) {
@@ -88,7 +89,7 @@ pub(super) fn leave_now(block: BlockRef) {
     });
 }
 
-/// The same for one that is recorded, at a reading of the clock.
+/// Leaves and ends a recorded span, at a clock reading.
 #[inline(never)]
 pub(super) fn leave_recorded(block: BlockRef, end: u64) {
     local::with(|local| {
@@ -97,7 +98,7 @@ pub(super) fn leave_recorded(block: BlockRef, end: u64) {
     });
 }
 
-/// The same for one that is not.
+/// Leaves an unrecorded span and releases its block.
 #[inline(never)]
 pub(super) fn leave_unrecorded(block: BlockRef) {
     local::with(|local| {
@@ -106,7 +107,7 @@ pub(super) fn leave_unrecorded(block: BlockRef) {
     });
 }
 
-/// The same for a body that panicked.
+/// Leaves and ends a span whose body panicked.
 #[cold]
 #[inline(never)]
 pub(super) fn leave_panicked(block: BlockRef) {
@@ -116,14 +117,14 @@ pub(super) fn leave_panicked(block: BlockRef) {
     });
 }
 
-/// Ends all spans that are entered on this thread, as panicked. Only for a process that ends: their blocks are not used
-/// again, because guards that are dropped later still have them.
+/// Ends all spans that are entered on this thread as panicked. Only for a process that is about to exit: the blocks are not
+/// reused, because guards that are dropped later still refer to them.
 #[cfg(has_otlp)]
 pub(crate) fn end_entered_as_panicked() {
     local::with(|local| {
         while let Some(block) = local.current() {
             local.pop_to(block);
-            // The future of one that was never polled is being dropped: there is no span.
+            // A block that was never polled is on the stack while its future is dropped: it is not a span.
             if block.has(RECORDING) && !block.has(UNPOLLED) {
                 let end = if block.has(UNIX_TIMES) { clock::unix_now() } else { clock::now() };
                 polls::record_for_owner(local, block, end, Outcome::Panicked);
@@ -132,7 +133,7 @@ pub(crate) fn end_entered_as_panicked() {
     });
 }
 
-/// Makes the record of a span, if there is to be one, and gives its block back.
+/// Writes the record of a span if it is recorded, and releases its block.
 #[inline(always)]
 pub(crate) fn finish(local: &Local, block: BlockRef, end: u64, outcome: Outcome) {
     if !block.has(RECORDING) {
@@ -144,7 +145,7 @@ pub(crate) fn finish(local: &Local, block: BlockRef, end: u64, outcome: Outcome)
     }
 }
 
-/// May only give the block back: of a span whose fields are being evaluated, which is the user's code.
+/// The block of a span whose fields are being evaluated. If that user code panics, the block is released.
 pub(super) struct Unfilled(pub(super) BlockRef);
 
 impl Drop for Unfilled {
@@ -154,7 +155,7 @@ impl Drop for Unfilled {
     }
 }
 
-/// May leave the block, which is on this thread's stack for as long as this lives.
+/// A block that is on this thread's stack until this is dropped.
 pub(crate) struct OnStack(BlockRef);
 
 impl OnStack {
@@ -176,7 +177,7 @@ impl Drop for OnStack {
     }
 }
 
-/// The same for the owner of a span that runs something inside of it. POLL: each time is one poll of work that goes on later.
+/// As `OnStack`, for an owner that runs code inside its span. POLL: the code is one poll of work that continues later.
 pub(super) struct Inside<const POLL: bool>(BlockRef);
 
 impl<const POLL: bool> Inside<POLL> {

@@ -1,8 +1,8 @@
-//! Spans: what an annotated function enters and leaves, the scope guard, and spans made by hand.
+//! Spans: those of annotated functions, scope guards, and manual spans.
 
 mod call;
 mod enter;
-mod handmade;
+mod manual;
 mod relatives;
 mod scope;
 mod start;
@@ -12,7 +12,7 @@ pub(crate) use self::call::{Call, Returned, end_metrics, ended};
 #[cfg(has_otlp)]
 pub(crate) use self::enter::end_entered_as_panicked;
 pub(crate) use self::enter::{OnStack, finish, start_clock, start_reading};
-pub use self::handmade::Span;
+pub use self::manual::Span;
 pub use self::relatives::{IntoLinks, IntoParent};
 pub use self::scope::Scope;
 pub use self::start::Start;

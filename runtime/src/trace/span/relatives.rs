@@ -1,8 +1,8 @@
-//! What may be given as a span's parent, and as its links.
+//! The types that are accepted as a span's parent and as its links.
 
 use crate::trace::context::Context;
 
-/// What may be given as a parent: a context, or none. Sealed: contexts, references to them and options of both only.
+/// Types accepted as a parent: a context, a reference to one, or an option of either. Sealed.
 ///
 /// ```
 /// use tracecast::{IntoParent, Kind, Span};
@@ -25,10 +25,10 @@ use crate::trace::context::Context;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the parent of a span",
     label = "not a context",
-    note = "give a `tracecast::Context`, a reference to one, or an `Option` of either; without a valid one the span is a root"
+    note = "pass a `tracecast::Context`, a reference to one, or an `Option` of either; without a valid context the span is a root"
 )]
 pub trait IntoParent: sealed::Parent {
-    /// The context; an invalid one means no parent.
+    /// Returns the context; an invalid one means no parent.
     #[doc(hidden)]
     fn into_parent(self) -> Context;
 }
@@ -51,8 +51,7 @@ impl<P: IntoParent> IntoParent for Option<P> {
     }
 }
 
-/// What may be given as links: contexts, references to them, options and collections of them. Invalid ones are skipped.
-/// Sealed: these types only.
+/// Types accepted as links: contexts, references to them, options and collections of them. Invalid contexts are skipped. Sealed.
 ///
 /// ```
 /// use tracecast::{Context, IntoLinks, Kind, Span, SpanId, TraceId};
@@ -68,10 +67,10 @@ impl<P: IntoParent> IntoParent for Option<P> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be linked to",
     label = "not a context",
-    note = "give a `tracecast::Context`, a reference to one, an `Option`, a slice or a `Vec` of them"
+    note = "pass a `tracecast::Context`, a reference to one, an `Option`, a slice or a `Vec` of them"
 )]
 pub trait IntoLinks: sealed::Links {
-    /// Hands out each context.
+    /// Calls `link` with each context.
     #[doc(hidden)]
     fn for_each_link(self, link: &mut dyn FnMut(&Context));
 }

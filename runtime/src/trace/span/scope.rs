@@ -1,9 +1,9 @@
-//! The span of a block of code: a guard.
+//! The guard for the span of a block of code.
 
 use std::mem::ManuallyDrop;
 
 use super::enter::finish;
-use super::handmade::Span;
+use super::manual::Span;
 use crate::record::block::{BEGAN_UNWINDING, BlockRef, RECORDING};
 use crate::record::bridge;
 use crate::record::clock;
@@ -11,14 +11,14 @@ use crate::record::finished::Outcome;
 use crate::record::local;
 use crate::trace::metrics::Metrics;
 
-/// A span that is entered until this is dropped, and its metrics.
+/// An entered span and its metrics; both end when this is dropped.
 pub struct Guarded<M: Metrics = ()> {
     block: Option<BlockRef>,
     metrics: M,
 }
 
 impl<M: Metrics> Guarded<M> {
-    /// A scope around what was entered.
+    /// Creates the guard of an entered span and its metrics.
     #[inline]
     pub(super) fn of(block: Option<BlockRef>, mut metrics: M) -> Self {
         if std::thread::panicking() {
@@ -30,7 +30,7 @@ impl<M: Metrics> Guarded<M> {
         Guarded { block, metrics }
     }
 
-    /// A scope without a span.
+    /// Creates a guard without a span.
     #[inline(always)]
     pub fn none() -> Self {
         Guarded { block: None, metrics: M::none() }
@@ -44,7 +44,7 @@ impl<M: Metrics> Drop for Guarded<M> {
             if !std::thread::panicking() {
                 self.metrics.if_dropped(Outcome::Ok);
             }
-            // Inside of the span. Each reads the clock for itself: guards are the rare form.
+            // The metrics end inside the span. Each reads the clock separately, because guards are the rare form.
             drop(self.metrics.take());
         }
         if let Some(block) = self.block {
@@ -64,9 +64,9 @@ fn leave(block: BlockRef) {
     });
 }
 
-/// The span of a block of code: it ends when the guard is dropped. Made by `tc_scope!`.
+/// The span of a block of code, which ends when the guard is dropped. Created by `tc_scope!`.
 ///
-/// It cannot go to another thread. Guards dropped out of order, or never, leave the other spans as they are.
+/// It cannot move to another thread. Guards that are dropped out of order, or leaked, do not affect other spans.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -84,14 +84,14 @@ fn leave(block: BlockRef) {
 pub struct Scope(Guarded);
 
 impl Scope {
-    /// The scope of what was entered.
+    /// Creates the scope of an entered span.
     #[doc(hidden)]
     #[inline(always)]
     pub fn of(guarded: Guarded) -> Self {
         Scope(guarded)
     }
 
-    /// A scope without a span.
+    /// Creates a scope without a span.
     #[doc(hidden)]
     #[inline(always)]
     pub fn none() -> Self {
@@ -100,7 +100,7 @@ impl Scope {
 }
 
 impl From<Scope> for Span {
-    /// Takes the scope off the thread: it is entered where the span is.
+    /// Takes the span off this thread's stack; it is entered wherever it is used.
     fn from(scope: Scope) -> Self {
         let Some(block) = ManuallyDrop::new(scope.0).block else { return Span::none() };
         local::with(|local| local.remove(block));

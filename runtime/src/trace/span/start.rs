@@ -1,4 +1,4 @@
-//! What is recorded when a span begins, and when its result is there.
+//! Records the fields at a span's start and the results at its end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use crate::record::layout::owned;
 use crate::trace::context::{self, Context};
 use crate::trace::error::{self, ErrorInfo};
 
-/// Takes the fields of a span that is about to start.
+/// Collects the fields of a span that is about to start.
 ///
-/// The counts are kept here, in registers, until all fields are written: each attribute would otherwise wait for the
-/// store of the one before it.
+/// The counts are kept here, in registers, until all fields are written; otherwise each attribute would wait for the store of the
+/// previous one.
 pub struct Start {
     block: BlockRef,
     filled: Filled,
-    /// As `fields::bound` had it when the span was opened.
+    /// The value of `fields::bound` when the span was opened.
     bound: u32,
 }
 
@@ -31,7 +31,7 @@ impl Start {
         start.filled.store(block);
     }
 
-    /// Adds to what a span has already.
+    /// Adds fields to those that the span has already.
     #[inline(always)]
     pub(super) fn fill_more<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) {
         let mut start = Start { block, filled: Filled::of(block), bound: fields::bound() };
@@ -39,13 +39,13 @@ impl Start {
         start.filled.store(block);
     }
 
-    /// Records an attribute whose key is not on the span.
+    /// Records an attribute whose key is not on the span yet.
     #[inline(always)]
     pub fn add<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
         self.attr::<K>(value);
     }
 
-    /// Has `f` write to the block itself.
+    /// Calls `f` with the block, after the counts are stored in it.
     fn with_block(&mut self, f: impl FnOnce(BlockRef)) {
         self.filled.store(self.block);
         f(self.block);
@@ -60,17 +60,17 @@ impl Start {
         });
     }
 
-    /// Records an attribute here and on every span below.
+    /// Records an attribute on this span and, as an inherited key, on every span below it.
     pub fn share<K: Key>(&mut self, value: impl IntoValue<K::Value>) {
         value.with_value(|value| share(self.block, K::META, owned(K::META, value)));
     }
 
-    /// Links to one or several contexts.
+    /// Links the span to one or several contexts.
     pub fn link<L: IntoLinks>(&mut self, links: L) {
         self.with_block(|block| links.for_each_link(&mut |context| link(block, context)));
     }
 
-    /// Names the span at run time.
+    /// Sets the span's name at run time.
     pub fn name(&mut self, name: fmt::Arguments<'_>) {
         self.with_block(|block| formatted(&name, |name| fields::name(block, name)));
     }
@@ -78,8 +78,8 @@ impl Start {
 
 fn share(block: BlockRef, key: &'static KeyMeta, value: Option<OwnedValue>) {
     let Some(value) = value else { return };
-    let ext = context::ext_of(block).unwrap_or_default().sharing(key, value);
-    context::set_ext(block, Some(Arc::new(ext)));
+    let propagated = context::propagated_of(block).unwrap_or_default().sharing(key, value);
+    context::set_propagated(block, Some(Arc::new(propagated)));
 }
 
 pub(crate) fn link(block: BlockRef, context: &Context) {
@@ -89,7 +89,7 @@ pub(crate) fn link(block: BlockRef, context: &Context) {
     }
 }
 
-/// Takes what a span's result tells.
+/// Records attributes and errors from a span's result.
 pub struct End {
     pub(crate) block: BlockRef,
 }
@@ -104,7 +104,7 @@ impl End {
         });
     }
 
-    /// The span ends in an error.
+    /// Records an error and marks the span as failed.
     #[cold]
     pub fn fail(&mut self, error: &ErrorInfo<'_>) {
         fail(self.block, error);

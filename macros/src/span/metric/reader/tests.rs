@@ -1,8 +1,8 @@
-//! Options as a user writes them, right and wrong.
+//! Options as users write them, valid and invalid.
 
 use super::*;
 
-/// Reads `text` and compares all errors, one a line.
+/// Parses `text` and compares all errors, one per line.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let mut errors = Errors::default();
@@ -40,7 +40,7 @@ fn labels_by_when_they_are_known() {
 #[test]
 fn unknown_options() {
     check(r#"call = "tc_a_total""#, &["unknown option `call`; did you mean `calls`?"]);
-    check(r#""Store/Load", calls = "tc_a_total""#, &["a metric is named by what it measures"]);
+    check(r#""Store/Load", calls = "tc_a_total""#, &["a metric name needs an option"]);
     check(r#"attrs(k::a = 1), calls = "tc_a_total""#, &["`attrs` belongs in `tc_span`; a metric has `labels(..)`"]);
     check(r#"component = "A", calls = "tc_a_total""#, &["`component` belongs in `tc_span`"]);
     check("5", &["expected an option"]);
@@ -49,7 +49,7 @@ fn unknown_options() {
 #[test]
 fn names() {
     check(r#"calls = "loads""#, &["start with `tc_`; write `tc_loads_total`"]);
-    check(r#"calls = "tc_loads""#, &["ends in `_total`; write `tc_loads_total`"]);
+    check(r#"calls = "tc_loads""#, &["must end in `_total`; write `tc_loads_total`"]);
     check(r#"calls = "tc_load_seconds_total""#, &["`calls` is a count and has no unit; write `tc_load_total`"]);
     check(r#"items = "tc_load_bytes_total""#, &["`items` is a count and has no unit; write `tc_load_total`"]);
     check(r#"duration = "tc_load""#, &["`duration` is measured in seconds; write `tc_load_seconds`"]);
@@ -57,7 +57,7 @@ fn names() {
     check(r#"per_item = "tc_load_total""#, &["only the name of a `Counter`"]);
     check(r#"in_flight = "tc_load_bytes""#, &["`in_flight` is a count and has no unit; write `tc_load`"]);
     check(r#"in_flight = "tc_loads_total""#, &["only the name of a `Counter`"]);
-    check(r#"calls = "tc_a_total", errors = "tc_a_total""#, &["name `tc_a_total` is already that of `calls`"]);
+    check(r#"calls = "tc_a_total", errors = "tc_a_total""#, &["name `tc_a_total` is already used by `calls`"]);
     check(r#"calls = "tc_a_total", calls = "tc_a_total""#, &["option `calls` is given twice"]);
     check("calls = NAME", &["expected the name of a metric, as in `calls = \"tc_loads_total\"`"]);
 }
@@ -65,11 +65,11 @@ fn names() {
 #[test]
 fn labels() {
     let check = |text: &str, expected: &[&str]| check(&format!("calls = \"tc_a_total\", {text}"), expected);
-    check("labels(keys::a)", &["label `keys::a` is never given a value; write `keys::a = ..`"]);
-    check("labels(keys::a, keys::b = 1)", &["label `keys::a` is never given a value"]);
-    check("labels(keys::a = 1, keys::a = 2)", &["label `keys::a` stands twice; remove one of them"]);
-    check("labels(keys::a = 1, keys::a = |r| r)", &["label `keys::a` stands twice; remove one of them"]);
-    check("labels(\"a\" = 1)", &["a label is a declared key, because the compiler counts its values"]);
+    check("labels(keys::a)", &["label `keys::a` has no value; write `keys::a = ..`"]);
+    check("labels(keys::a, keys::b = 1)", &["label `keys::a` has no value"]);
+    check("labels(keys::a = 1, keys::a = 2)", &["label `keys::a` is listed twice; remove one of them"]);
+    check("labels(keys::a = 1, keys::a = |r| r)", &["label `keys::a` is listed twice; remove one of them"]);
+    check("labels(\"a\" = 1)", &["a label has to be a declared key, because the compiler counts its values"]);
     check("labels(keys::a = )", &["expected an expression"]);
     check(
         "labels(a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, g = 1, h = 1, k::i = 1)",
@@ -83,7 +83,7 @@ fn without_effect() {
     let check_in_flight = |text: &str, expected: &[&str]| check(&format!("in_flight = \"tc_a\", {text}"), expected);
     check_in_flight(
         "labels(k::a = |r| r.a)",
-        &["no metric here carries label `k::a`, which comes from the result: add"],
+        &["no metric here can have label `k::a`, which comes from the result: add"],
     );
     check_in_flight("labels(k::a = a)", &[]);
     check_in_flight("call = 1, labels(k::a = |r| r.a)", &["did you mean `calls`"]);
@@ -98,8 +98,8 @@ fn bad_values() {
     check("budget = 0", &["expected a number of series above 0"]);
     check("budget", &["`budget` takes a value; write `budget = ..`"]);
     check("budget: 5", &["`budget` takes its value after `=`, not `:`; write `budget = ..`"]);
-    check("buckets = [2, 1]", &["`1` is not above `2`"]);
-    check("buckets = [2 * 3]", &["belong in a constant: `buckets = BOUNDS`"]);
+    check("buckets = [2, 1]", &["`1` follows `2`"]);
+    check("buckets = [2 * 3]", &["put computed bounds into a constant: `buckets = BOUNDS`"]);
     check("buckets = [1], exponential", &["`exponential` contradicts `buckets`"]);
     check("exponential, exponential", &["option `exponential` is given twice"]);
     check("exponential = 1", &["`exponential` takes no value"]);

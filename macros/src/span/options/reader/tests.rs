@@ -1,8 +1,8 @@
-//! Options as a user writes them, right and wrong.
+//! Options as users write them, valid and invalid.
 
 use super::*;
 
-/// Reads `text` at `place` and compares all errors, one a line.
+/// Parses `text` at `place` and compares all errors, one per line.
 #[track_caller]
 fn check(place: Place, text: &str, expected: &[&str]) {
     let mut errors = Errors::default();
@@ -34,15 +34,15 @@ fn unknown_options() {
     check(Place::Function, "knd", &["unknown option `knd`; did you mean `kind`?"]);
     check(Place::Function, r#"component = "A""#, &["`component` belongs on an `impl` block"]);
     check(Place::Impl, "attrs(a = 1)", &["`attrs` belongs on a method"]);
-    check(Place::Function, r#""A/B", labels(k::a = 1)"#, &["`labels` belongs in `tc_metric`, which stands beside"]);
+    check(Place::Function, r#""A/B", labels(k::a = 1)"#, &["`labels` belongs in `tc_metric`, a separate attribute"]);
     check(Place::Scope, r#""A/B", no_err"#, &["`no_err` belongs on a function"]);
 }
 
 #[test]
 fn something_else_for_the_name() {
     for text in [r#"name = "A/B""#, "NAME", "names::LOAD, kind = client", "7", "b\"A/B\""] {
-        check(Place::Function, text, &["the name of a span is a string literal"]);
-        check(Place::Scope, text, &["the name of a span is a string literal"]);
+        check(Place::Function, text, &["the name of a span has to be a string literal"]);
+        check(Place::Scope, text, &["the name of a span has to be a string literal"]);
     }
     check(Place::Impl, r#""StoreDaemon/Load""#, &["write `component = \"StoreDaemon\"`"]);
     check(Place::Impl, r#""?""#, &["write `component = \"StoreDaemon\"`"]);
@@ -68,26 +68,26 @@ fn contradictions() {
 #[test]
 fn bad_values() {
     check(Place::Function, "kind = cleint", &["unknown kind `cleint`; did you mean `client`?"]);
-    check(Place::Function, r#"heartbeat = "30""#, &["`30` is not a time"]);
-    check(Place::Function, r#"heartbeat = "0s""#, &["`0s` is not a time"]);
+    check(Place::Function, r#"heartbeat = "30""#, &["`30` is not a duration"]);
+    check(Place::Function, r#"heartbeat = "0s""#, &["`0s` is not a duration"]);
     check(Place::Function, "kind", &["`kind` takes a value"]);
     check(Place::Function, "attrs", &["`attrs` takes a list"]);
     check(Place::Function, "future = true", &["`future` takes no value"]);
     check(Place::Function, "attrs(k::a)", &["key `k::a` has no value"]);
-    check(Place::Function, "attrs(\"Tc.A\" = 1)", &["key name `Tc.A` is not lower-case words"]);
+    check(Place::Function, "attrs(\"Tc.A\" = 1)", &["key name `Tc.A` must be lower-case words"]);
     check(Place::Function, "attrs(\"tc.a\": String = 1)", &["an attribute cannot be of type `String`"]);
     check(Place::Function, "attrs(\"tc.a\")", &["key `\"tc.a\"` has no value; write `\"tc.a\" = value`"]);
     check(Place::Function, "attrs(\"tc.a\" = 1, \"tc.a\" = 2)", &["key `\"tc.a\"` is given twice"]);
     check(Place::Function, "result(\"tc.a\" = 1)", &["`result` takes a closure"]);
-    check(Place::Function, "share(\"tc.a\" = 1)", &["a shared key is a declared one"]);
-    check(Place::Function, "attrs(tc.a = 1)", &["a key is named by its Rust path"]);
+    check(Place::Function, "share(\"tc.a\" = 1)", &["a shared key has to be declared"]);
+    check(Place::Function, "attrs(tc.a = 1)", &["a key is given by its Rust path"]);
     check(Place::Function, "result(k::a = 1)", &["`result` takes a closure"]);
-    check(Place::Function, "heartbeat = 30", &["expected a time"]);
+    check(Place::Function, "heartbeat = 30", &["expected a duration"]);
     check(Place::Function, "crate = \"a\"", &["expected the path"]);
     check(Place::Impl, "component = store", &["expected a name"]);
     check(Place::Function, "db(system = 1, collection = c, operation = d)", &["`system` takes text"]);
     check(Place::Function, "db(system = a)", &["`db` needs `collection = ..` and `operation = ..`"]);
-    check(Place::Impl, "methods = all", &["the only choice is `methods = pub`"]);
+    check(Place::Impl, "methods = all", &["the only value is `methods = pub`"]);
     check(Place::Impl, r#"component = "store_daemon""#, &["write `StoreDaemon`"]);
 }
 
@@ -96,7 +96,7 @@ fn all_mistakes_are_reported() {
     check(
         Place::Function,
         r#""load", knd = client, attrs(k = ), heartbeat = "x""#,
-        &["no component", "unknown option `knd`", "", "not a time"],
+        &["no component", "unknown option `knd`", "", "not a duration"],
     );
     check(
         Place::Function,

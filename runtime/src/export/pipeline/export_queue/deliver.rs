@@ -97,8 +97,7 @@ impl Worker {
         self.queue.borrow_mut().accepted();
         let rejected = rejected.min(items);
         if rejected > 0 {
-            let text = self.dropped(rejected, message);
-            self.failures.complain("rejected", &text);
+            self.report_dropped("rejected", rejected, message);
         } else if !message.is_empty() {
             self.failures.complain("accepted", &format!("the receiver accepted the request with a message: {message}"));
         }
@@ -108,15 +107,15 @@ impl Worker {
 
     /// Counts a part that the receiver rejected for good.
     fn refused(&mut self, items: u64, cause: &str, counts: &mut Counts) {
-        let text = self.dropped(items, cause);
-        self.failures.complain(&format!("refused: {}", head(cause)), &text);
+        self.report_dropped(&format!("refused: {}", head(cause)), items, cause);
         counts.add(items, State::Dropped(Reason::Refused));
     }
 
-    /// The text of a loss, with the receiver's reason if it named one.
-    fn dropped(&self, items: u64, reason: &str) -> String {
-        let separator = if reason.is_empty() { "" } else { ": " };
-        format!("dropped {items} {}: the receiver rejected them{separator}{reason}", ITEMS[self.signal as usize])
+    /// Reports a loss, with the receiver's reason if it named one.
+    fn report_dropped(&mut self, cause: &str, items: u64, reason: &str) {
+        let (name, separator) = (ITEMS[self.signal as usize], if reason.is_empty() { "" } else { ": " });
+        self.failures
+            .complain(cause, &format!("dropped {items} {name}: the receiver rejected them{separator}{reason}"));
     }
 
     /// Splits a part that the receiver found too large, unless it is as small as parts get.

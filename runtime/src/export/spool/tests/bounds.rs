@@ -1,4 +1,4 @@
-//! By bytes and by age, over all processes.
+//! Limits of bytes and age, over all processes.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn what_is_being_sent_keeps_its_room() {
     let three = next(&spool).unwrap();
     let refused = spool.put(&traces(8, b"four")).unwrap_err();
     assert_eq!(refused.reason, Reason::NoSpace);
-    assert_eq!(refused.to_string(), "requests that are being sent take all room of the spool");
+    assert_eq!(refused.to_string(), "requests in flight take the whole limit of the spool");
     one.done();
     spool.put(&traces(8, b"four")).unwrap();
     three.back();
@@ -79,7 +79,7 @@ fn what_is_too_old_goes_and_is_counted_once() {
     assert_eq!(spool.inner.age(&one.name).as_secs_f64().round(), 9.0);
     spool.put(&traces(4, b"three")).unwrap();
     hands.forward(2 * SECOND);
-    // One is being sent, and stays.
+    // A request in flight stays.
     spool.put(&traces(8, b"four")).unwrap();
     assert_eq!(spool.lost().expired.ours, Items { traces: 0, logs: 2 });
     one.back();

@@ -1,8 +1,8 @@
-//! Files that are not what they should be: set aside, counted, never handed out, never fatal.
+//! Damaged and foreign files: set aside, counted, never sent, never fatal.
 
 use super::*;
 
-/// Puts a request, changes its file, and takes what is there.
+/// Stores a request, changes its file, and claims the next request.
 fn check(what: &str, change: impl FnOnce(&mut Vec<u8>)) {
     let scratch = Scratch::new();
     let spool = scratch.open(PLENTY);
@@ -20,7 +20,7 @@ fn check(what: &str, change: impl FnOnce(&mut Vec<u8>)) {
     assert_eq!(figures.lost.damaged.ours, Items { traces: 3, logs: 0 }, "{what}");
     assert_eq!(scratch.names(), [format!("{name}.bad")], "{what}");
     assert_eq!(fs::read(scratch.directory().join(format!("{name}.bad"))).unwrap(), file, "{what}");
-    // It is not looked at again, by later ones neither.
+    // Neither this spool nor a later one reads it again.
     let later = scratch.open(PLENTY);
     assert!(next(&later).is_none());
     assert_eq!((later.figures().set_aside, later.lost()), (1, Lost::default()));
@@ -56,7 +56,7 @@ fn a_flipped_bit() {
 fn from_a_later_version() {
     check("version", |file| {
         file[8] = 2;
-        // As the later version would have written it.
+        // As a later version would write it.
         let sum = crc32fast::hash(&[&file[..12], &file[16..]].concat());
         file[12..16].copy_from_slice(&sum.to_le_bytes());
     });
@@ -76,7 +76,7 @@ fn anything_at_all() {
             let start = random.below(file.len() as u64) as usize;
             file.truncate(start);
             file.extend((0..length).map(|_| random.below(256) as u8));
-            // It could by chance be what it was.
+            // The random change may restore the original.
             file.push(0xa5);
         });
     }
@@ -120,7 +120,7 @@ fn few_of_them_are_kept() {
     assert!(next(&spool).is_none());
     assert_eq!(spool.figures().set_aside, 16);
 
-    // Of a small spool they take a small part, and what can be sent is worth more than they are.
+    // They may take a small part of the spool only, because requests that can be sent are worth more.
     let smaller = scratch.open(8 * 8 * 4096);
     assert_eq!(smaller.figures().set_aside, 8);
     smaller.put(&traces(1, &[b'a'; 63 * 4096])).unwrap();
@@ -134,7 +134,7 @@ fn a_file_that_is_too_large_to_be_ours_is_not_read() {
     let spool = scratch.open(1 << 20);
     spool.put(&traces(1, b"one")).unwrap();
     let path = scratch.directory().join(scratch.names().remove(0));
-    // A hole: it takes no room on disk, and would take all memory.
+    // A sparse file: it takes no room on disk, but would take all memory.
     fs::File::options().write(true).open(path).unwrap().set_len(1 << 40).unwrap();
     assert!(next(&spool).is_none());
     assert_eq!(spool.lost().set_aside, 1);
@@ -153,7 +153,7 @@ fn a_name_with_numbers_beyond_all_measure() {
         fs::write(scratch.directory().join(name.to_string()), "").unwrap();
     }
     assert_eq!(spool.figures().items.traces, u64::MAX);
-    // They are as new as the first, and what is too much goes.
+    // They are as new as the first; files beyond the limit are removed.
     spool.put(&traces(1, b"two")).unwrap();
     assert_eq!(spool.lost().evicted.ours.traces, 1, "nobody lost what this spool did not put there");
     assert_eq!(drain(&spool), ["two"]);

@@ -1,11 +1,11 @@
-//! Disks that are full or cannot be written to.
+//! Disks that are full or read-only.
 
 use std::process::Command;
 
 use super::program::{Program, role, say};
 use super::*;
 
-/// Puts requests until there is no more room. Gives how many were kept, and why the next was not.
+/// Stores requests until one is refused. Returns the number of stored ones, and the reason.
 fn fill(spool: &Spool) -> (usize, Refused) {
     let mut kept = 0;
     loop {
@@ -20,7 +20,7 @@ fn has_temporary(directory: &Path) -> bool {
     names(directory).iter().any(|name| name.ends_with(".tmp"))
 }
 
-/// What holds on a disk that is smaller than the spool may be, and that can then no longer be written to.
+/// Checks a disk that is smaller than the spool's limit, and that becomes read-only.
 fn use_small_disk(directory: PathBuf) {
     let config = Settings { directory: directory.clone().into(), max_bytes: PLENTY, max_age: LONG };
     let spool = Spool::open(config.clone()).unwrap();
@@ -29,7 +29,7 @@ fn use_small_disk(directory: PathBuf) {
     assert!(refused.text.contains("No space left on device"), "{refused}");
     assert!(kept > 5);
     assert_eq!(names(&directory).len(), kept, "nothing is left of the one that had no room");
-    // One that is started on a full disk works as soon as there is room.
+    // A spool opened on a full disk works as soon as there is room.
     let later = Spool::open(config.clone()).unwrap();
     assert_eq!(fill(&later).0, 0);
     next(&later).unwrap().done();
@@ -40,7 +40,7 @@ fn use_small_disk(directory: PathBuf) {
     assert!(mounted.success());
     let refused = later.put(&traces(1, b"no")).unwrap_err();
     assert_eq!((refused.reason, later.lost()), (Reason::ReadOnly, Lost::default()), "{refused}");
-    // What could not be removed afterwards would be sent again and again.
+    // A file that cannot be removed would be sent again and again.
     assert!(next(&later).is_none());
     assert_eq!(later.figures().files as usize, kept);
     let error = Spool::open(config).unwrap_err().to_string();
@@ -48,7 +48,7 @@ fn use_small_disk(directory: PathBuf) {
     say(format_args!("{kept} were kept"));
 }
 
-/// In a disk of its own, where the system lets us have one; elsewhere the limit below stands for it.
+/// Uses a disk of its own if the system allows that; otherwise the test with a limit below covers it.
 #[test]
 fn a_full_disk_and_a_read_only_one_refuse_and_keep_what_they_have() {
     if let Some((_, directory)) = role() {
@@ -74,7 +74,7 @@ fn a_full_disk_and_a_read_only_one_refuse_and_keep_what_they_have() {
     println!("{said:?}");
 }
 
-/// What is longer than a process may write would end the whole process by a signal.
+/// A file beyond the process's limit would end the process by a signal.
 #[test]
 fn a_limit_on_the_length_of_files_refuses_and_does_not_end_the_process() {
     if let Some((_, directory)) = role() {
@@ -96,7 +96,7 @@ fn a_limit_on_the_length_of_files_refuses_and_does_not_end_the_process() {
     assert_eq!(drain(&scratch.open(PLENTY)).len(), 1);
 }
 
-/// A user that may do anything may also write here; the thread acts as another one.
+/// Root may write anywhere, so the thread acts as another user.
 fn as_plain_user(directory: &Path) {
     const NOBODY: u32 = 65534;
     // SAFETY: the calls have no conditions. The second changes the effective user of this thread only, which is this test's.
@@ -131,7 +131,7 @@ fn a_directory_that_may_not_be_written_to_refuses_and_sends_nothing_twice() {
             assert_eq!(refused.reason, Reason::ReadOnly, "{refused}");
             let error = Spool::open(scratch.config(PLENTY)).unwrap_err().to_string();
             assert!(error.contains(&format!("{directory:?}")) && error.contains("read and write"), "{error}");
-            // It was sent, and cannot be removed. Neither this spool nor a later one sends it again.
+            // The request was sent and cannot be removed. Neither this spool nor a later one sends it again.
             one.done();
             assert_eq!(lock(&spool.inner.known).handled.len(), 1);
             let two = next(&spool).unwrap();

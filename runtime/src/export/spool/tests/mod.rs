@@ -1,4 +1,4 @@
-//! What a spool promises, on a real disk.
+//! Tests of a spool on a real disk.
 
 mod bounds;
 mod clock;
@@ -24,11 +24,11 @@ use super::lost::Items;
 use super::*;
 use crate::config::Spool as Settings;
 
-/// More than any test needs.
+/// A limit beyond the need of any test.
 const PLENTY: u64 = 1 << 30;
 const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A directory that goes with the test.
+/// A directory that is removed after the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -38,7 +38,7 @@ impl Scratch {
         Scratch(path)
     }
 
-    /// Where a spool may be made.
+    /// A path for a spool.
     fn directory(&self) -> PathBuf {
         self.0.join("spool")
     }
@@ -51,7 +51,7 @@ impl Scratch {
         Spool::open(self.config(bytes)).unwrap()
     }
 
-    /// All names in the spool's directory, sorted.
+    /// All file names in the spool's directory, sorted.
     fn names(&self) -> Vec<String> {
         names(&self.directory())
     }
@@ -70,7 +70,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// A clock that stands until it is moved.
+/// A clock that the test sets.
 #[derive(Clone)]
 struct Hands(Arc<AtomicU64>);
 
@@ -113,21 +113,21 @@ fn next(spool: &Spool) -> Option<Claimed> {
     spool.next(Spooled::Traces, Encoding::Protobuf)
 }
 
-/// What is in the directory now, of all processes, and what this spool has lost.
+/// The content of the directory, of all processes, and the losses counted by this spool.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Figures {
-    /// Requests that wait or are being sent.
+    /// Requests, including those in flight.
     files: u64,
-    /// What is held against the limit: all files of ours, in whole blocks.
+    /// The bytes that count against the limit: all files of spools, in whole blocks.
     bytes: u64,
     items: Items,
-    /// Files that cannot be read and lie beside the others.
+    /// Unreadable files that were renamed.
     set_aside: u64,
     lost: Lost,
 }
 
 impl Spool {
-    /// What this spool lost since it was opened.
+    /// The losses since this spool was opened.
     fn lost(&self) -> Lost {
         lock(&self.inner.lost).all
     }
@@ -144,7 +144,7 @@ impl Spool {
     }
 }
 
-/// Takes out all requests with spans, as text.
+/// Takes all requests with spans, as text.
 fn drain(spool: &Spool) -> Vec<String> {
     std::iter::from_fn(|| next(spool))
         .map(|claimed| {
@@ -155,7 +155,7 @@ fn drain(spool: &Spool) -> Vec<String> {
         .collect()
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -216,7 +216,7 @@ fn what_is_gone_when_its_lock_is_had_is_not_taken() {
     spool.put(&traces(1, b"one")).unwrap();
     let path = scratch.directory().join(scratch.names().remove(0));
     let claimed = next(&spool).unwrap();
-    // Another process opens it, and gets its lock only when this one is done with it.
+    // Another process opens the file, and gets the lock only after this one has removed it.
     let opened = directory::open(&path).unwrap();
     claimed.done();
     assert!(claim::Held::lock(opened, path).is_none());
@@ -231,7 +231,7 @@ fn what_was_sent_and_could_not_be_removed_is_not_handed_out_again() {
     lock(&spool.inner.known).handled.insert(name);
     lock(&spool.inner.known).waiting.clear();
     assert!(next(&spool).is_none());
-    // Not even when the directory was away for a while.
+    // Not even if the directory was missing for a while.
     let away = scratch.0.join("away");
     fs::rename(scratch.directory(), &away).unwrap();
     assert!(next(&spool).is_none());
@@ -293,7 +293,7 @@ fn files_that_somebody_removed_are_lost_once() {
     other.put(&traces(100, b"spans")).unwrap();
     spool.verify();
     assert_eq!(spool.lost(), Lost::default());
-    // The oldest is being sent; what happens to its file is no loss, unless it comes back.
+    // The oldest is in flight; removing its file is no loss, unless it is released.
     let first = next(&spool).unwrap();
     scratch.names().iter().for_each(|name| fs::remove_file(scratch.directory().join(name)).unwrap());
     (0..2).for_each(|_| spool.verify());

@@ -1,11 +1,11 @@
-//! Random work on a spool, beside a model of it that is a list.
+//! Random operations on a spool, compared with a model that is a list.
 
 use super::*;
 
 const BYTES: u64 = 10 * 4096;
 const AGE: u64 = 100 * SECOND;
 
-/// A request, as the model knows it.
+/// A request in the model.
 struct Kept {
     id: u64,
     signal: Spooled,
@@ -16,7 +16,7 @@ struct Kept {
     claimed: bool,
 }
 
-/// Requests, the oldest first.
+/// The model: requests, the oldest first.
 #[derive(Default)]
 struct Model {
     kept: Vec<Kept>,
@@ -30,7 +30,7 @@ impl Model {
         self.expired += gone.map(|kept| kept.items).sum::<u64>();
     }
 
-    /// Whether there is room for a new one.
+    /// True if there is room for a new request.
     fn make_room(&mut self, blocks: u64) -> bool {
         let mut held: u64 = self.kept.iter().map(|kept| kept.blocks).sum();
         let gone = self.kept.extract_if(.., |kept| {
@@ -48,14 +48,14 @@ impl Model {
     }
 }
 
-/// Both, and the requests that are claimed.
+/// The spool, the model, and the claimed requests.
 struct Both {
     scratch: Scratch,
     hands: Hands,
     spool: Spool,
     model: Model,
     claimed: Vec<Claimed>,
-    /// Counted by spools that are closed.
+    /// The counts of closed spools.
     lost: Lost,
     puts: u64,
 }
@@ -121,7 +121,7 @@ impl Both {
         let claimed = self.spool.next(signal, encoding);
         let Some((expected, claimed)) = expected.zip(claimed) else {
             let expected = self.model.next(signal, encoding, now).map(|kept| kept.id);
-            // Whichever of the two has none, the other must have none.
+            // If one of the two has no request, neither has the other.
             assert_eq!((expected, self.spool.next(signal, encoding).map(|claimed| claimed.items)), (None, None));
             return;
         };
@@ -132,7 +132,7 @@ impl Both {
         self.claimed.push(claimed);
     }
 
-    /// Gives back a claimed request, or is done with it.
+    /// Releases or removes a claimed request.
     fn settle(&mut self, random: &mut Random, done: bool) {
         if self.claimed.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The directory and what is in it that is not ours.
+//! The directory, and files and links of others in it.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn directory_and_files_are_for_their_user_alone() {
     assert_eq!(mode(&config.directory.join(&names(&config.directory)[0])), 0o600);
 }
 
-/// Where this user's spool is in a directory of the scratch that others can write to.
+/// The path of this user's subdirectory in a directory that others can write to.
 #[cfg(unix)]
 fn own(scratch: &Scratch) -> PathBuf {
     scratch.directory().join(owner::directory_name())
@@ -181,7 +181,7 @@ fn links_and_pipes_are_neither_followed_nor_waited_for() {
     let spool = scratch.open(PLENTY);
     spool.put(&traces(1, b"one")).unwrap();
     let name = scratch.names().remove(0);
-    // A good file elsewhere, and a link to it with a name that would be right here.
+    // A valid file elsewhere, and a link to it with a valid name.
     fs::rename(scratch.directory().join(&name), &outside).unwrap();
     std::os::unix::fs::symlink(&outside, scratch.directory().join(&name)).unwrap();
     for ending in ["tmp", "bad"] {
@@ -192,7 +192,7 @@ fn links_and_pipes_are_neither_followed_nor_waited_for() {
     let before = (fs::read(&outside).unwrap(), scratch.names());
 
     assert!(next(&spool).is_none());
-    // Known from before, as it was a plain file then.
+    // Known from the time when it was a plain file.
     lock(&spool.inner.known).waiting.extend([name.parse::<Name>().unwrap(), pipe_name(&pipe)]);
     assert!(next(&spool).is_none());
     let lost = Lost { missing: Items { traces: 1, logs: 0 }, ..Lost::default() };

@@ -6,14 +6,14 @@ use std::io::Read;
 use super::program::{Program, role, say};
 use super::*;
 
-/// More than one file takes in these tests.
+/// More bytes than a file has in these tests.
 const LARGEST: u64 = 4 * 4096;
 
 fn open(directory: PathBuf, bytes: u64) -> Spool {
     Spool::open(Settings { directory: directory.into(), max_bytes: bytes, max_age: LONG }).unwrap()
 }
 
-/// A request with a text of its own at its start.
+/// Makes a request that begins with a unique text.
 fn body(text: &str, random: &mut Random) -> Vec<u8> {
     let mut bytes = format!("{text} ").into_bytes();
     bytes.resize(bytes.len() + random.below(LARGEST - 4096) as usize, b'.');
@@ -28,7 +28,7 @@ fn all(items: Tally) -> u64 {
     items.ours.traces + items.others.traces
 }
 
-/// Puts requests, and takes out others' and its own.
+/// Stores requests, and takes its own and those of others.
 fn work(id: &str, directory: PathBuf, bytes: u64) {
     let spool = open(directory, bytes);
     let mut random = Random(0xfeed ^ u64::from(std::process::id()));
@@ -53,7 +53,7 @@ fn work(id: &str, directory: PathBuf, bytes: u64) {
 
 const WORKERS: u64 = 3;
 
-/// Has several work at once. Gives what they put, what they took, and how many had to go.
+/// Runs several processes at once. Returns the requests that they stored and took, and the number evicted.
 fn have_worked(test: &str, scratch: &Scratch, bytes: u64) -> (BTreeSet<String>, Vec<String>, u64) {
     let workers: Vec<_> =
         (0..WORKERS).map(|id| Program::start(test, &format!("worker{id}"), &scratch.directory())).collect();
@@ -109,7 +109,7 @@ fn a_claim_ends_with_its_process() {
         let spool = open(directory, PLENTY);
         let claimed = next(&spool).unwrap();
         say(text(&claimed));
-        // Until it is killed.
+        // Runs until it is killed.
         let _ = std::io::stdin().read(&mut [0]);
         return claimed.done();
     }
@@ -136,7 +136,7 @@ fn what_was_put_before_a_kill_is_there() {
         let name = "processes::what_was_put_before_a_kill_is_there";
         let mut program = Program::start(name, &format!("writer{round}"), &scratch.directory());
         let mut said: Vec<_> = (0..1 + random.below(8)).map(|_| program.line().unwrap()).collect();
-        // Anywhere in what it does next.
+        // Kills it at any point of its work.
         std::thread::sleep(Duration::from_micros(random.below(3_000)));
         said.extend(program.kill());
         put.extend(said.iter().filter_map(|line| line.strip_prefix("put ")).map(str::to_owned));
@@ -156,7 +156,7 @@ fn what_was_put_before_a_kill_is_there() {
     println!("{} put, {} found, {temporary} temporary files left by the killed", put.len(), found.len());
 }
 
-/// Puts requests and says so when they are there; says of each that it takes that it will, before it is gone.
+/// Prints each request after it is stored; prints each request that it takes before removing it.
 fn put_until_killed(id: &str, directory: PathBuf) {
     let spool = open(directory, PLENTY);
     let mut random = Random(0xbeef ^ u64::from(std::process::id()));

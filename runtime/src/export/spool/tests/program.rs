@@ -1,4 +1,4 @@
-//! Programs of their own: a test that is run again, alone, in another process, and says things line by line.
+//! Child processes: run one test again in a process of its own, which prints lines.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::path::{Path, PathBuf};
@@ -7,26 +7,26 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 const ROLE: &str = "TRACECAST_SPOOL_ROLE";
 const DIRECTORY: &str = "TRACECAST_SPOOL_DIRECTORY";
 
-/// What this process shall do and where, if it is such a program.
+/// The role of this process and its directory, if it is such a child.
 pub(super) fn role() -> Option<(String, PathBuf)> {
     Some((std::env::var(ROLE).ok()?, std::env::var_os(DIRECTORY)?.into()))
 }
 
-/// Says a line to who started this program. What the test harness says stands on lines of its own.
+/// Prints a line for the parent, separate from the lines of the test harness.
 pub(super) fn say(line: impl std::fmt::Display) {
     println!("\n@{line}");
 }
 
-/// A program that runs.
+/// A running child process.
 pub(super) struct Program {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
-    /// A program that reads it ends when this does.
+    /// Kept open: a child that reads it ends with the parent.
     _input: ChildStdin,
 }
 
 impl Program {
-    /// Starts a test of this crate in a role, by another command if need be.
+    /// Starts a test of this crate in a role, optionally through another command.
     pub(super) fn start(test: &str, role: &str, directory: &Path) -> Self {
         Self::start_by(Command::new(std::env::current_exe().unwrap()), test, role, directory)
     }
@@ -43,19 +43,19 @@ impl Program {
         Program { child, lines, _input: input }
     }
 
-    /// The next line that it says, while it runs.
+    /// The next line that the child prints; `None` if it has ended.
     pub(super) fn line(&mut self) -> Option<String> {
         self.lines.by_ref().map_while(Result::ok).find_map(|line| line.strip_prefix('@').map(str::to_owned))
     }
 
-    /// Ends it as `kill -9` does, and gives what it had yet said.
+    /// Kills the child as `kill -9` does, and returns the remaining lines.
     pub(super) fn kill(mut self) -> Vec<String> {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         std::iter::from_fn(|| self.line()).collect()
     }
 
-    /// All that it says until it ends by itself.
+    /// All lines until the child ends by itself.
     pub(super) fn finish(mut self) -> Vec<String> {
         let said = std::iter::from_fn(|| self.line()).collect();
         let status = self.child.wait().unwrap();

@@ -1,11 +1,11 @@
-//! What is said to be on disk was synced: where a sync fails, the request is refused and nothing is left of it.
+//! A request counts as stored only after it was synced: if a sync fails, it is refused and no part of it is left.
 
 use std::os::fd::AsRawFd;
 
 use super::program::{Program, role, say};
 use super::*;
 
-/// Has the system call fail on this thread, for this file descriptor.
+/// Makes the system call fail on this thread, for this file descriptor.
 fn fail_sync_of(descriptor: u32) {
     let load = |offset| step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, offset);
     let unless = |value, skip| step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, skip, value);

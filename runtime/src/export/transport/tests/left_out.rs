@@ -15,13 +15,13 @@ fn refused(protocol: Protocol, url: &str) -> String {
 #[cfg(not(feature = "grpc"))]
 #[test]
 fn grpc() {
-    let expected = "the protocol `grpc` needs the feature `grpc` of `tracecast`, which is not built in";
+    let expected = "the protocol `grpc` requires the feature `grpc` of `tracecast`; enable it in Cargo.toml";
     assert_eq!(refused(Protocol::Grpc, "http://localhost:4317"), expected);
 }
 
 #[cfg(not(feature = "tls"))]
 #[test]
 fn tls() {
-    let expected = "an endpoint with `https` needs the feature `tls` of `tracecast`, which is not built in";
+    let expected = "an endpoint with `https` requires the feature `tls` of `tracecast`; enable it in Cargo.toml";
     assert_eq!(refused(Protocol::HttpJson, "https://localhost:4318"), expected);
 }

@@ -198,7 +198,7 @@ fn a_wrong_file_is_named() {
     check(with(&hidden), "certificate file `[secret]` cannot be read: ");
     check(with(&text), "text.pem` contains no certificate; expected PEM");
     check(TlsFiles { client_certificate: client_certificate.clone(), ..ours.files() }, "requires its key");
-    check(TlsFiles { client_key: client_key.clone(), ..ours.files() }, "expected both files or neither");
+    check(TlsFiles { client_key: client_key.clone(), ..ours.files() }, "set both files or neither");
     let pair = |key| TlsFiles { client_certificate: client_certificate.clone(), client_key: key, ..ours.files() };
     check(pair(text.clone()), "text.pem` cannot be read as a private key; expected PEM");
     check(pair(other_key), "client.pem` does not match its key: ");

@@ -11,7 +11,7 @@ use opentelemetry_sdk::metrics::data::{
 };
 
 use crate::declare::metric::MetricKind;
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::OwnedValue;
 use crate::interop::otel::convert;
 use crate::meter::snapshot::{
@@ -31,7 +31,7 @@ pub(super) fn metrics(read: &ResourceMetrics) -> Vec<MetricPoints> {
     scopes.iter().flat_map(of_scope).collect()
 }
 
-fn metric(scope: &Arc<ForeignScope>, metric: &Metric) -> MetricPoints {
+fn metric(scope: &Arc<ExternalScope>, metric: &Metric) -> MetricPoints {
     let data = match metric.data() {
         AggregatedMetrics::F64(data) => Data::of(data),
         AggregatedMetrics::U64(data) => Data::of(data),

@@ -1,4 +1,4 @@
-//! Spans that are not ours: limits, the queue, and what a decoder of others reads of them.
+//! External spans: limits, the queue, and how an independent decoder reads them.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use prost::Message;
 
 use super::*;
 use crate::declare::callsite::Kind;
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::OwnedValue;
 use crate::encode::json;
 use crate::encode::resource::EncodedResource;
@@ -19,7 +19,7 @@ use crate::encode::trace::TraceBatch;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Status as GivenStatus};
 use crate::record::ids::{SpanId, TraceId};
 
-/// A generator of spans that are the same in each run.
+/// A generator of spans, the same in each run.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -30,7 +30,7 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A time that any system has: `SystemTime` of Windows counts in units of 100 ns.
+    /// A time that all systems can represent: `SystemTime` on Windows counts units of 100 ns.
     pub(crate) fn unix_nanos(&mut self) -> u64 {
         (self.next() >> 2) / 100 * 100
     }
@@ -70,7 +70,7 @@ impl Random {
         }
     }
 
-    /// With different names.
+    /// Attributes with distinct names.
     fn attributes(&mut self) -> Vec<Attribute> {
         let values = self.several(Random::value);
         values
@@ -105,7 +105,7 @@ impl Random {
         }
     }
 
-    pub(crate) fn span(&mut self, scopes: &[Arc<ForeignScope>]) -> FinishedSpan {
+    pub(crate) fn span(&mut self, scopes: &[Arc<ExternalScope>]) -> FinishedSpan {
         let kinds = [Kind::Internal, Kind::Server, Kind::Client, Kind::Producer, Kind::Consumer];
         let statuses = [GivenStatus::Unset, GivenStatus::Ok, GivenStatus::Error(Cow::Owned(self.text()))];
         let scope = scopes[self.below(scopes.len() as u64) as usize].clone();
@@ -130,15 +130,15 @@ impl Random {
     }
 }
 
-pub(crate) fn scopes() -> Vec<Arc<ForeignScope>> {
-    let full = ForeignScope {
+pub(crate) fn scopes() -> Vec<Arc<ExternalScope>> {
+    let full = ExternalScope {
         name: "full".into(),
         version: Some("1.2".into()),
         schema_url: Some("https://example.org/schema".into()),
         attributes: vec![("of.scope".into(), OwnedValue::StrArray(vec!["a".into(), String::new()]))],
     };
-    let bare = ForeignScope { name: "bare".into(), ..ForeignScope::default() };
-    // The same again, in another place.
+    let bare = ExternalScope { name: "bare".into(), ..ExternalScope::default() };
+    // An equal scope at another address.
     vec![Arc::new(full.clone()), Arc::new(bare), Arc::new(full)]
 }
 
@@ -168,7 +168,7 @@ fn key_values(attributes: &[Attribute]) -> Vec<KeyValue> {
     attributes.iter().map(|attribute| key_value(&attribute.key, &attribute.value)).collect()
 }
 
-/// What OTLP says of a span, by hand.
+/// The OTLP span that is expected, built by hand.
 fn expected(given: &FinishedSpan) -> Span {
     let event = |event: &Event| span::Event {
         time_unix_nano: event.unix_nanos,
@@ -228,7 +228,7 @@ fn expected_scopes(spans: &[FinishedSpan]) -> Vec<ScopeSpans> {
     scopes
 }
 
-/// The scopes of a request that has no spans of ours.
+/// Returns the scopes of a request without our own spans.
 pub(crate) fn other_scopes(request: ExportTraceServiceRequest) -> Vec<ScopeSpans> {
     let [resource] = <[_; 1]>::try_from(request.resource_spans).expect("one resource");
     assert_eq!(resource.resource.expect("a resource").attributes.len(), 1);
@@ -310,7 +310,7 @@ fn every_text_can_be_changed() {
     assert!(format!("{span:?}").contains("not"), "{span:?}");
 }
 
-/// There is one queue in a process.
+/// Serializes the tests: a process has one queue.
 static TURN: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -340,7 +340,7 @@ fn a_full_queue_drops_and_counts() {
     let mut taken = 0;
     take(|_| taken += 1);
     assert_eq!((taken, counts().waiting), (3, 0));
-    // What was taken makes room.
+    // Taking spans frees their space.
     ended(span(), 0);
     stop();
     ended(span(), 0);

@@ -1,11 +1,11 @@
-//! The context of a span that is not ours: ids and sampling are the same as for ours.
+//! The context of a span of another API, with ids and sampling as for our own spans.
 
 use crate::declare::callsite::Kind;
 use crate::record::bridge::Place;
 use crate::record::{local, sampling};
 use crate::trace::context::Context;
 
-/// The context of a new span: a child is sampled as its parent is, a root as the sampler says.
+/// Creates the context of a new span: a child is sampled as its parent, a root as the sampler decides.
 pub(crate) fn begin(parent: &Context, name: &str, kind: Kind) -> Context {
     let (new_trace_id, span_id) = local::with(|local| {
         local.ids.ensure_seeded();
@@ -13,8 +13,8 @@ pub(crate) fn begin(parent: &Context, name: &str, kind: Kind) -> Context {
     });
     if parent.is_valid() {
         let place = parent.place();
-        return Context::foreign(Place { span_id, is_remote: false, ..place });
+        return Context::external(Place { span_id, is_remote: false, ..place });
     }
     let sampled = sampling::samples(new_trace_id, name, kind);
-    Context::foreign(Place { trace_id: new_trace_id, span_id, sampled, is_random: true, is_remote: false })
+    Context::external(Place { trace_id: new_trace_id, span_id, sampled, is_random: true, is_remote: false })
 }

@@ -1,8 +1,7 @@
-//! Spans of third parties, on their way out: those of the OpenTelemetry API, of `tracing`, of whatever comes next.
+//! External spans: those recorded through another API (OpenTelemetry, `tracing`), on their way to the export thread.
 //!
-//! They are the same owned data as our own, with a scope, and know nothing of the API that made them. Ended spans wait in a
-//! bounded queue for the export thread.
-//! Whoever makes them pays for what they hold, a few allocations; our own spans do not come this way.
+//! They are owned data like our own finished spans, with a scope, and independent of the API that created them. Ended spans wait
+//! in a bounded queue for the export thread. Each costs a few allocations; our own spans do not take this path.
 
 #[cfg(any(has_otel, has_tracing))]
 mod begin;
@@ -17,7 +16,7 @@ mod tests;
 pub(crate) use self::begin::begin;
 #[cfg(has_otel)]
 pub(crate) use self::exporter::Exported;
-pub(crate) use self::exporter::ForeignExporter;
+pub(crate) use self::exporter::ExternalExporter;
 pub(crate) use self::queue::{Counts, Queue, counts, lock, off_after_fork, pause, start, stop, take};
 #[cfg(any(has_otel, has_tracing))]
 pub(crate) use self::queue::{ended, is_on};

@@ -1,4 +1,4 @@
-//! The queue of third-party spans for the export thread. It is bounded by bytes; spans that do not fit are dropped and counted.
+//! The queue of external spans for the export thread. It is bounded by bytes; spans that do not fit are dropped and counted.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,21 +7,21 @@ use std::time::Duration;
 
 use crate::record::finished::FinishedSpan;
 
-/// What became of them.
+/// The number of external spans by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Sampled ones that have ended.
+    /// Sampled spans that have ended.
     pub(crate) ended: u64,
-    /// Those for which there was no room.
+    /// Spans dropped because the queue was full.
     pub(crate) dropped: u64,
-    /// Those that have not been taken.
+    /// Spans in the queue.
     pub(crate) waiting: u64,
 }
 
 #[derive(Debug)]
 pub(crate) struct Queue {
     spans: Vec<FinishedSpan>,
-    /// Bytes that they may take, and those of them that are free.
+    /// The maximum number of bytes in the queue, and the number that is free.
     limit: usize,
     room: usize,
     ended: u64,
@@ -31,12 +31,13 @@ pub(crate) struct Queue {
 static QUEUE: Mutex<Queue> = Mutex::new(Queue { spans: Vec::new(), limit: 0, room: 0, ended: 0, dropped: 0 });
 static ON: AtomicBool = AtomicBool::new(false);
 
-/// Locks the queue. A thread that ends a span holds it for a few instructions, the export thread only to take all spans at once.
+/// Locks the queue. Threads that end a span hold the lock for a few instructions; the export thread holds it only to take all
+/// spans at once.
 pub(crate) fn lock() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has spans kept from now on, up to `limit_bytes` of them. What was left from before is gone, and counts begin anew.
+/// Starts queueing spans, up to `limit_bytes`. Discards spans that are left from before, and resets the counts.
 pub(crate) fn start(limit_bytes: usize) {
     let old = std::mem::replace(
         &mut *lock(),
@@ -46,29 +47,29 @@ pub(crate) fn start(limit_bytes: usize) {
     drop(old);
 }
 
-/// Has no more spans kept; what waits can still be taken.
+/// Stops queueing spans; those in the queue can still be taken.
 pub(crate) fn stop() {
     ON.store(false, Relaxed);
 }
 
-/// Has no spans kept for now, or goes on with it.
+/// Pauses or resumes queueing.
 pub(crate) fn pause(paused: bool) {
     ON.store(!paused, Relaxed);
 }
 
-/// Whether spans are kept. If not, none are worth filling.
+/// Returns whether spans are queued. If not, spans need not be filled.
 #[cfg(any(has_otel, has_tracing))]
 #[inline]
 pub(crate) fn is_on() -> bool {
     ON.load(Relaxed)
 }
 
-/// Everything off, and nothing left of the parent's: for a forked child, which gave the lock back.
+/// Stops queueing in a forked child. The fork handler has released the lock.
 pub(crate) fn off_after_fork() {
     ON.store(false, Relaxed);
 }
 
-/// Takes over a span that has ended at `unix_nanos`. One that ended before it started took no time, as OTLP demands.
+/// Queues a span that ended at `unix_nanos`. If it ended before its start, its duration is zero, as OTLP requires.
 #[cfg(any(has_otel, has_tracing))]
 pub(crate) fn ended(mut span: FinishedSpan, unix_nanos: u64) {
     if !is_on() {
@@ -80,7 +81,7 @@ pub(crate) fn ended(mut span: FinishedSpan, unix_nanos: u64) {
     queue.ended += 1;
     if bytes > queue.room {
         queue.dropped += 1;
-        // What it holds is freed after the lock.
+        // Frees the span after the lock is released.
         drop(queue);
         return drop(span);
     }
@@ -88,7 +89,7 @@ pub(crate) fn ended(mut span: FinishedSpan, unix_nanos: u64) {
     queue.spans.push(span);
 }
 
-/// Takes all spans that wait.
+/// Takes all queued spans.
 pub(crate) fn take(visit: impl FnMut(FinishedSpan)) {
     let mut queue = lock();
     queue.room = queue.limit;
@@ -97,7 +98,7 @@ pub(crate) fn take(visit: impl FnMut(FinishedSpan)) {
     spans.into_iter().for_each(visit);
 }
 
-/// What became of the spans since `start`.
+/// Returns the counts since `start`.
 pub(crate) fn counts() -> Counts {
     let queue = lock();
     Counts { ended: queue.ended, dropped: queue.dropped, waiting: queue.spans.len() as u64 }

@@ -1,4 +1,4 @@
-//! Spans made by hand, which go where their owner goes.
+//! Manual spans, which move with their owner.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -19,7 +19,7 @@ use crate::record::recorder;
 use crate::trace::context::{self, Context};
 use crate::trace::error;
 
-/// A span made by hand: it goes where its owner goes, is entered with [`Span::in_scope`] or
+/// A manual span. It moves with its owner, is entered with [`Span::in_scope`] or
 /// [`FutureInSpan::in_span`](crate::FutureInSpan::in_span), and ends when it is dropped.
 ///
 /// ```
@@ -38,17 +38,17 @@ pub struct Span {
     block: Option<BlockRef>,
 }
 
-// SAFETY: as for `Pending`: outside of `in_scope`, which borrows it, the block is on no thread's stack.
+// SAFETY: outside of `in_scope`, which borrows the span, the block is on no thread's stack.
 unsafe impl Send for Span {}
 
 impl Span {
-    /// A span that owns this block, wherever it ends.
+    /// Creates the span that owns this block, on whichever thread it ends.
     pub(crate) fn owning(block: BlockRef) -> Self {
         local::with(Local::depart);
         Span { block: Some(block) }
     }
 
-    /// A span that is not there.
+    /// Creates an absent span, on which every method does nothing.
     ///
     /// ```
     /// use tracecast::Span;
@@ -61,9 +61,8 @@ impl Span {
         Span { block: None }
     }
 
-    /// No span of its own, but a place in which this context is current: for those who enter it again and again, as at each
-    /// poll, which costs less than [`Context::attach`] each time. Another API beside ours is told of it as of a span of this
-    /// kind. It is not there where no memory for it was left.
+    /// Creates a non-recording handle that makes `context` current when entered; cheaper than [`Context::attach`] on every poll.
+    /// A bridged API treats it as a span of this kind. The handle is absent if no memory was left for it.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -82,8 +81,8 @@ impl Span {
         block.map_or_else(Span::none, Span::owning)
     }
 
-    /// The same as long as blocks are plenty, for processes that record nothing: they may hold any number of contexts, and what
-    /// finds no block here is to be attached where it is needed.
+    /// As `non_recording`, while more than enough blocks are free; else absent, and the caller attaches the context where it is
+    /// needed. For processes that record nothing and may hold any number of contexts.
     #[doc(hidden)]
     pub fn non_recording_if_plenty(context: &Context) -> Self {
         context.prepare();
@@ -93,18 +92,18 @@ impl Span {
         }
     }
 
-    /// Whether it is not there: nothing records, or no memory for it was left. One that is there and not recorded still
-    /// is the parent of what runs inside of it.
+    /// Returns whether the span is absent: recording is off, or no memory was left for it. A span that is present but not
+    /// recorded is still the parent of the code that runs inside it.
     pub fn is_none(&self) -> bool {
         self.block.is_none()
     }
 
-    /// Whether anything recorded on it will be seen.
+    /// Returns whether the span is recorded. Check it before an expensive computation.
     pub fn is_recording(&self) -> bool {
         self.recording().is_some()
     }
 
-    /// Records an attribute; an earlier value of the key gives way.
+    /// Records an attribute; an earlier value of the key is replaced.
     ///
     /// ```
     /// use tracecast::{Kind, Span, keys};
@@ -122,7 +121,7 @@ impl Span {
         }
     }
 
-    /// Records an attribute whose key was not used on this span: as `set`, without a look at what is there.
+    /// Records an attribute whose key is not on this span yet: as `set`, without a search for an earlier value.
     ///
     /// ```
     /// use tracecast::{Kind, Span, keys};
@@ -145,7 +144,8 @@ impl Span {
         }
     }
 
-    /// Adds several attributes whose keys it does not have. `fields` runs only if it is recorded, and must not end it.
+    /// Adds several attributes whose keys are not on the span yet. `fields` runs only if the span is recorded, and must not end
+    /// it.
     #[doc(hidden)]
     #[inline]
     pub fn add_all(&mut self, fields: impl FnOnce(&mut Start)) {
@@ -154,7 +154,7 @@ impl Span {
         }
     }
 
-    /// The start time of a recorded span.
+    /// Returns the start time of a recorded span.
     #[doc(hidden)]
     #[inline]
     pub fn began(&self) -> Option<Moment> {
@@ -175,7 +175,7 @@ impl Span {
         }
     }
 
-    /// Links to other spans.
+    /// Links the span to other spans.
     ///
     /// ```
     /// use tracecast::{Context, Kind, Span, SpanId, TraceId};
@@ -190,7 +190,7 @@ impl Span {
         }
     }
 
-    /// Records an error, and that the span failed.
+    /// Records an error and marks the span as failed.
     ///
     /// ```
     /// use tracecast::{Kind, Outcome, Span};
@@ -204,7 +204,7 @@ impl Span {
         }
     }
 
-    /// The span's context, for its children elsewhere; an invalid one if it is not there.
+    /// Returns the span's context, for children elsewhere; an invalid one if the span is absent.
     ///
     /// ```
     /// use tracecast::{Kind, Span};
@@ -237,7 +237,7 @@ impl Span {
         f()
     }
 
-    /// The same for one poll of work that is entered again and again: a stall in it is found, and busy times are recorded.
+    /// As `in_scope`, for one poll of work that is entered repeatedly: stalls are detected and busy times recorded.
     #[doc(hidden)]
     pub fn in_poll<R>(&mut self, f: impl FnOnce() -> R) -> R {
         let _entered = self.block.map(Inside::<true>::enter);
@@ -247,7 +247,7 @@ impl Span {
     /// Ends the span now.
     pub fn end(self) {}
 
-    /// Ends the span as of a time that is known otherwise. Its start has to be given too, by the builder.
+    /// Ends the span at the given time. Set its start too, with the builder.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -266,7 +266,7 @@ impl Span {
         }
     }
 
-    /// The same at a moment that was read before.
+    /// Ends the span with this outcome at a moment that was read before.
     #[doc(hidden)]
     pub fn end_with_at(mut self, outcome: Outcome, end: Moment) {
         if let Some(block) = self.block.take() {

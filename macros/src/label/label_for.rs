@@ -1,4 +1,4 @@
-//! The checked input of `tc_label_for!`: a label type of the user's for an enum of another crate.
+//! The checked input of `tc_label_for!`: a label type of this crate for an enum of another crate.
 //!
 //! `pub struct Name for path::Enum { Variant => "value", A | B => "both", _ => "other" }`
 
@@ -9,28 +9,28 @@ use syn::{Attribute, LitStr, Path, Token, Visibility};
 
 use crate::diagnostics::Errors;
 
-/// A label for a foreign enum.
-pub(super) struct Foreign {
+/// A label type for an enum of another crate.
+pub(super) struct ExternalLabel {
     pub(super) attrs: Vec<Attribute>,
     pub(super) vis: Visibility,
     pub(super) name: Ident,
     /// The enum.
     pub(super) path: Path,
     pub(super) arms: Vec<Arm>,
-    /// The texts; the ordinal of one is its place here.
+    /// The texts; their indices are the ordinals.
     pub(super) values: Vec<String>,
 }
 
 /// One line of the declaration.
 pub(super) struct Arm {
-    /// Variants of the enum; none means all that are left.
+    /// The variants of the enum; if empty, all remaining ones.
     pub(super) variants: Vec<Ident>,
-    /// Placed at the text, where the compiler says what to add if a variant is missing.
+    /// Placed at the text, where the compiler suggests the missing variants.
     pub(super) ordinal: Literal,
 }
 
 /// Reads the declaration.
-pub(super) fn parse(input: TokenStream) -> syn::Result<Foreign> {
+pub(super) fn parse(input: TokenStream) -> syn::Result<ExternalLabel> {
     (|input: ParseStream| {
         let (attrs, vis) = (input.call(Attribute::parse_outer)?, input.parse()?);
         take::<Token![struct]>(input)?;
@@ -46,18 +46,18 @@ pub(super) fn parse(input: TokenStream) -> syn::Result<Foreign> {
         }
         let (arms, values) = arms(&Vec::from_iter(lines), &mut errors);
         errors.finish()?;
-        Ok(Foreign { attrs, vis, name, path, arms, values })
+        Ok(ExternalLabel { attrs, vis, name, path, arms, values })
     })
     .parse2(input)
 }
 
-/// A word of the declaration's head.
+/// Parses a word of the declaration's head.
 fn take<T: Parse>(input: ParseStream) -> syn::Result<T> {
     let expected = "expected `struct Name for path::Enum { Variant => \"value\", .. }`";
     input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))
 }
 
-/// Its variants, or `_`, and its text.
+/// The variants, or `_`, and the text.
 struct Line {
     variants: Vec<Ident>,
     rest: Option<Token![_]>,
@@ -79,7 +79,7 @@ fn arms(lines: &[Line], errors: &mut Errors) -> (Vec<Arm>, Vec<String>) {
     for (at, Line { variants, rest, text }) in lines.iter().enumerate() {
         let value = text.value();
         if rest.is_some() && at + 1 != lines.len() {
-            errors.at(rest, "`_` comes last: it takes all variants that are left");
+            errors.at(rest, "`_` must come last: it matches all remaining variants");
         }
         if value.is_empty() {
             errors.at(text, "a value cannot be empty; write its text");
@@ -89,7 +89,7 @@ fn arms(lines: &[Line], errors: &mut Errors) -> (Vec<Arm>, Vec<String>) {
                 errors.at(variant, format_args!("variant `{variant}` is given twice; keep one of them"));
             }
         }
-        // Two variants may share a value: the set stays closed.
+        // Variants may share a value: the set is still closed.
         let ordinal = values.iter().position(|known| *known == value).unwrap_or_else(|| {
             values.push(value);
             values.len() - 1

@@ -54,7 +54,7 @@ impl Default for Options {
 
 /// Running logs that keep their lines.
 #[derive(Debug)]
-pub struct Door {
+pub struct TestLogs {
     logs: Logs,
     lines: Kept,
 }
@@ -75,12 +75,12 @@ impl Write for Kept {
     }
 }
 
-impl Door {
+impl TestLogs {
     /// Starts logs of a service named `tested`.
     ///
     /// # Panics
     /// If the filter is invalid.
-    pub fn open(options: Options) -> Self {
+    pub fn start(options: Options) -> Self {
         let lines = Kept::default();
         let Options { attributes, value_bytes, queue_bytes, .. } = options;
         let limits = LogLimits { attributes, value_bytes };
@@ -98,7 +98,7 @@ impl Door {
             redact: options.redact.map(Redact::new),
             install: options.install,
         });
-        Door { logs, lines }
+        TestLogs { logs, lines }
     }
 
     /// Returns the lines written since the last call.

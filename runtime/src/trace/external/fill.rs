@@ -1,20 +1,20 @@
-//! Filling a span of a third party, within the limits of its parts.
+//! Fills external spans, within the limits of a span.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::declare::callsite::Kind;
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::cut;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Status};
 use crate::record::limits::{self, CURRENT};
 use crate::trace::context::Context;
 
 impl FinishedSpan {
-    /// A third party's span in `context`, below `parent`.
+    /// Creates a span of another API in `context`, below `parent`.
     pub(crate) fn begun(
-        scope: &Arc<ForeignScope>,
+        scope: &Arc<ExternalScope>,
         name: Cow<'static, str>,
         kind: Kind,
         context: &Context,
@@ -30,13 +30,13 @@ impl FinishedSpan {
         }
     }
 
-    /// Records an attribute; an earlier value of the name gives way.
+    /// Records an attribute; an earlier value of the key is replaced.
     pub(crate) fn set(&mut self, attribute: Attribute) {
         let limit = CURRENT.attributes.load(Relaxed);
         insert(&mut self.attributes, &mut self.dropped_attributes, limit, attribute);
     }
 
-    /// Records that something happened.
+    /// Records an event.
     pub(crate) fn event(&mut self, mut event: Event) {
         if self.events.len() >= CURRENT.events.load(Relaxed) as usize {
             return self.dropped_events = self.dropped_events.saturating_add(1);
@@ -56,7 +56,7 @@ impl FinishedSpan {
         self.links.push(link);
     }
 
-    /// Says how it ended. Ok is final; an error stands until another one, or Ok; unset says nothing.
+    /// Sets the status. Ok is final; an error is replaced by a later error or Ok; unset changes nothing.
     pub(crate) fn set_status(&mut self, status: Status) {
         match (&self.status, status) {
             (Status::Ok, _) | (_, Status::Unset) => {}
@@ -73,7 +73,7 @@ fn limit_attributes(attributes: &mut Vec<Attribute>, dropped: &mut u32, limit: u
     given.into_iter().for_each(|attribute| insert(attributes, dropped, limit, attribute));
 }
 
-/// A name stands once: a later value takes the place of an earlier one.
+/// Inserts an attribute; an earlier value of the key is replaced.
 fn insert(attributes: &mut Vec<Attribute>, dropped: &mut u32, limit: u32, mut given: Attribute) {
     let bytes = limits::value_bytes();
     given.value.change_texts(|text| (text.len() > bytes).then(|| cut(text, bytes).to_owned()));

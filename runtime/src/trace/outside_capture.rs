@@ -1,21 +1,22 @@
-//! Spans and metrics that were made while a test captured, but in no context: a spawned task or thread that nobody gave one.
+//! Spans and metrics that were recorded during a test's capture but outside of it: in a spawned task or thread that was not given
+//! its context.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many are remembered: the last ones.
+/// The maximum number of names kept; the oldest are discarded.
 const KEPT: usize = 256;
 
-pub(crate) struct Strays {
-    /// How many there were since the process began.
+pub(crate) struct OutsideCapture {
+    /// The number since the process began.
     total: usize,
     last: VecDeque<&'static str>,
 }
 
-static STRAYS: Mutex<Strays> = Mutex::new(Strays { total: 0, last: VecDeque::new() });
+static RECORDED: Mutex<OutsideCapture> = Mutex::new(OutsideCapture { total: 0, last: VecDeque::new() });
 
-pub(crate) fn lock() -> MutexGuard<'static, Strays> {
-    STRAYS.lock().unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn lock() -> MutexGuard<'static, OutsideCapture> {
+    RECORDED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cold]
@@ -28,12 +29,12 @@ pub(crate) fn note(name: &'static str) {
     }
 }
 
-/// How many there were until now.
+/// Returns the number so far.
 pub(crate) fn count() -> usize {
     lock().total
 }
 
-/// The names of those that came after the first `seen`, as far as they are remembered.
+/// Returns the names that were added after the first `seen`, as far as they are kept.
 pub(crate) fn since(seen: usize) -> Vec<&'static str> {
     let outside_capture = lock();
     let new = outside_capture.total - seen;

@@ -1,0 +1,50 @@
+//! The propagated state of a context, beside its ids: inherited keys, the `tracestate` and baggage received with a request and
+//! sent with its outgoing requests, and the sink of a test's capture.
+
+use std::sync::Arc;
+
+use crate::declare::amount::Measurement;
+use crate::declare::key::KeyMeta;
+use crate::declare::value::{OwnedValue, cut};
+use crate::formats::{Baggage, TraceState};
+use crate::record::clock::Converter;
+use crate::record::finished::FinishedSpan;
+use crate::record::limits;
+
+/// The receiver of the spans, measurements and log records of a capture.
+pub(crate) trait Sink: Send + Sync {
+    fn converter(&self) -> Converter;
+    fn finished(&self, span: FinishedSpan);
+    fn measured(&self, measurement: Measurement);
+    /// Takes a log record, whose type belongs to the room `logs`, above this one.
+    #[cfg(has_logs)]
+    fn logged(&self, record: Box<dyn std::any::Any + Send>);
+}
+
+/// Shared by all spans below the one that set it; immutable after that.
+#[derive(Clone, Default)]
+pub(crate) struct Propagated {
+    pub(crate) sink: Option<Arc<dyn Sink>>,
+    pub(crate) shared: Vec<(&'static KeyMeta, OwnedValue)>,
+    pub(crate) state: TraceState,
+    pub(crate) baggage: Baggage,
+}
+
+impl Propagated {
+    /// Returns this state with one more inherited key; an earlier value of the key is replaced. Texts, also those of a list, are
+    /// cut at the limit. A key declared as `baggage` is added to the baggage too, if there is room.
+    pub(crate) fn sharing(&self, key: &'static KeyMeta, mut value: OwnedValue) -> Propagated {
+        let mut propagated = self.clone();
+        let limit = limits::value_bytes();
+        value.change_texts(|text| (text.len() > limit).then(|| cut(text, limit).to_owned()));
+        value.truncate(limits::LIST_ELEMENTS);
+        if key.baggage {
+            // If there is no room for the new value, the old one is removed.
+            let with = propagated.baggage.with(key.name, &value.to_string());
+            propagated.baggage = with.unwrap_or_else(|| propagated.baggage.without(key.name));
+        }
+        propagated.shared.retain(|(known, _)| known.name != key.name);
+        propagated.shared.push((key, value));
+        propagated
+    }
+}
