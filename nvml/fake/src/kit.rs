@@ -75,7 +75,7 @@ impl Fake {
         Self::without(driver.lacks(), script)
     }
 
-    /// A copy that answers as the driver did of which [`record`](crate::record) wrote this.
+    /// A copy that answers as the driver did of which [`record`](crate::record()) wrote this.
     ///
     /// # Errors
     /// If the library was not built, cannot be copied, or never had a function that the driver lacks.

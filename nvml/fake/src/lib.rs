@@ -23,7 +23,7 @@
 //!
 //! `gpu0.fail.temperature = 3` is the code with which the value fails, whichever function is asked for it.
 //!
-//! [`record`] asks a real driver and writes such a script, which [`Fake::replay`] does again.
+//! [`record()`] asks a real driver and writes such a script, which [`Fake::replay`] does again.
 //!
 //! [`Fake`] is for tests: a copy of the library with a script of its own, so that tests do not meet. A copy can have the
 //! functions of an older driver, or of a newer one: see [`Driver`].
