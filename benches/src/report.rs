@@ -158,7 +158,7 @@ impl Report {
     }
 }
 
-/// Formats a peer's value, if it was measured.
+/// Formats a value of a peer, if it was measured.
 pub fn of_peer(name: &str, value: f64) -> String {
     if value.is_finite() { format!("{name}: {}", figure(value)) } else { String::new() }
 }

@@ -44,7 +44,7 @@ pub fn undisturbed(controls: impl Iterator<Item = f64>) -> f64 {
     1.15 * controls.fold(f64::INFINITY, f64::min)
 }
 
-/// For rows that were not measured or have no rival.
+/// Formats a figure; `-` if it was not measured, or has no rival.
 pub fn figure(value: f64) -> String {
     match value.abs() {
         magnitude if !magnitude.is_finite() => "-".to_owned(),

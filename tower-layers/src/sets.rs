@@ -1,4 +1,4 @@
-//! Bounded tables of sets of labels that depend on each other, as the method, route and status of a request.
+//! Bounded tables of label sets whose parts depend on each other, such as the method, route and status of a request.
 //!
 //! Few of the possible combinations occur. So the set is one label with several parts, and a combination gets its ordinal when it is seen first.
 //! Each part is closed or learnt itself; a caller can at most fill the table, and sets for which there is no room are counted together.
@@ -25,7 +25,7 @@ impl Target {
         number.map_or(Target::Other, Target::Known)
     }
 
-    /// At most 31 bits of a word.
+    /// Returns the target as at most 31 bits of a word.
     pub(crate) fn bits(self) -> u64 {
         match self {
             Target::None => 0,
@@ -43,10 +43,10 @@ impl Target {
     }
 }
 
-/// Sets that were seen, each as one word that is not zero, at a place of its own: up to `N` of them, a power of two.
+/// The sets seen so far, each as one nonzero word in its own slot: up to `N`, a power of two.
 pub(crate) struct Sets<const N: usize>([AtomicU64; N]);
 
-/// How many places are tried, so that a full table takes no time.
+/// How many slots are tried, which bounds the search in a full table.
 const TRIES: usize = 64;
 
 impl<const N: usize> Sets<N> {
@@ -55,7 +55,7 @@ impl<const N: usize> Sets<N> {
         Sets([const { AtomicU64::new(0) }; N])
     }
 
-    /// The place of a set; `N` if there is no room for it.
+    /// Returns the slot of a set; `N` if there is no room for it.
     pub(crate) fn place(&self, word: u64) -> usize {
         // The upper bits of the product depend on all bits of the word. No seed is needed: no part of a word is a text that a peer
         // chooses, and `TRIES` bounds the search.
@@ -64,7 +64,7 @@ impl<const N: usize> Sets<N> {
         places.into_iter().find(|at| self.is_or_becomes(*at, word)).unwrap_or(N)
     }
 
-    /// The set at this place.
+    /// Returns the set in this slot.
     pub(crate) fn get(&self, at: usize) -> Option<u64> {
         Some(self.0.get(at)?.load(Acquire)).filter(|word| *word != 0)
     }

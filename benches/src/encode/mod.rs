@@ -19,7 +19,7 @@ use crate::{alloc, callgrind, work};
 const SPANS: u64 = 512;
 const UUID: &str = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
 
-/// The name of the count, and the recorded span.
+/// The name of the count, and the function that records the span.
 type Contender = (&'static str, fn(u64));
 
 const CONTENDERS: &[Contender] = &[
@@ -36,7 +36,7 @@ const TWO: &str = "2 attributes";
 const TWO_REDACTED: &str = "2 attributes, with a redaction hook";
 const FOUR_REDACTED: &str = "4 attributes, with a redaction hook";
 
-/// The ratio to the SDK's encoder.
+/// The limits of the ratio to the SDK's encoder.
 const TARGETS: [(&str, f64); 2] = [(TWO, 0.075), (TWO_REDACTED, 0.11)];
 
 /// Returns the encoder of the contender with this name; its hook reads each text and changes none, as most hooks do.

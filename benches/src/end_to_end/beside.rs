@@ -80,7 +80,7 @@ impl Outcome {
     }
 }
 
-/// The cells of a row in the table.
+/// The columns of the table.
 const COLUMNS: [&str; 12] = [
     "library",
     "made",

@@ -18,7 +18,7 @@ use crate::{peers, work};
 
 /// The time limit for a library's flush.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// For spans left in a channel of fastrace.
+/// How many cancelled roots are made for spans that are left in a channel of fastrace.
 const CHANCES: usize = 8;
 
 /// A library that sends spans to a receiver.

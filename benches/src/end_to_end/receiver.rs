@@ -105,7 +105,7 @@ pub fn serve(stream: TcpStream, counted: &Counted) -> Option<()> {
     }
 }
 
-/// Counts the items in a request, if it is protobuf.
+/// The items in a request, if it is protobuf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holds {
     Spans,
@@ -187,7 +187,7 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Reads a message in a field.
+    /// Builds a field with a message.
     fn field(number: u8, inside: &[u8]) -> Vec<u8> {
         let mut bytes = vec![number << 3 | 2, u8::try_from(inside.len()).unwrap()];
         bytes.extend(inside);

@@ -22,7 +22,7 @@ struct Row {
     limit: Option<Limit>,
 }
 
-/// The limit, as a multiple of plain functions.
+/// The limit of a row.
 #[derive(Clone, Copy)]
 enum Limit {
     Times(f64),

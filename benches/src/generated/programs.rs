@@ -8,7 +8,7 @@ use crate::report::{Report, Section, figure, of_peer};
 
 const FUNCTIONS: usize = 200;
 const LIBRARIES: [&str; 5] = [PLAIN, OURS, BY_HAND, FASTRACE, TRACING];
-/// The limits: bytes per function, and a build at most as long as with fastrace.
+/// The shapes, with the limit of bytes per function, and whether a build may take at most as long as with fastrace.
 const SHAPES: [(Shape, Option<f64>, bool); 3] =
     [(Shape::Sync, Some(200.0), false), (Shape::Async, Some(1_300.0), true), (Shape::Attributes, None, true)];
 

@@ -129,7 +129,7 @@ fn chart(title: &'static str, what: &str, timed: &[Timed]) -> Chart {
     Chart { title, unit: "ns", bars }
 }
 
-/// The ratio to a `fetch_add`.
+/// The limits of the ratio to a `fetch_add`.
 const LIMITS: [(&str, f64); 3] = [(COUNTER, 1.5), (HISTOGRAM, 5.0), (EXPONENTIAL, 4.5)];
 
 fn on_one_thread(contenders: &[Contender], rounds: usize) -> Vec<Timed> {

@@ -145,7 +145,7 @@ fn check_memory(base: u64, most: u64, limit: u64) -> Option<String> {
     (grown > limit + MARGIN).then(|| format!("memory grew by {} MiB", mebibytes(grown)))
 }
 
-/// A percentile of burst times, in nanoseconds.
+/// Prints the times of bursts, in nanoseconds; returns a failure if one was blocked.
 fn check_times(times: &mut [u32]) -> Option<String> {
     times.sort_unstable();
     let at = |share: f64| times.get((times.len().saturating_sub(1) as f64 * share) as usize).copied().unwrap_or(0);

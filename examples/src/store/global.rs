@@ -15,7 +15,7 @@ use super::role::{self, Failure};
 use crate::rpc::{self, Methods};
 
 tc_metrics! {
-    /// Artifacts that somebody has.
+    /// Registered artifacts.
     static ARTIFACTS: Gauge<(), u64> = "tc_artifacts";
 }
 

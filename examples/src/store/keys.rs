@@ -6,8 +6,8 @@ pub(crate) use tracecast::keys::{
 };
 
 tracecast::tc_keys! {
-    /// What a user does from beginning to end. It travels with every call, so that all spans of all processes have it.
+    /// A user's session. It travels with every call, so that all spans of all processes have it.
     pub(crate) id session: str = "tc.session.id" { baggage };
-    /// Which part of a replica it is, from 0 on.
+    /// The number of a replica's part, from 0.
     pub(crate) measure batch: u64 = "tc.batch.number";
 }

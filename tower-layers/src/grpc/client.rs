@@ -42,8 +42,7 @@ pub type GrpcClientLayer = TraceLayer<GrpcCalls, ClientSide>;
 /// Methods for gRPC clients.
 impl TraceLayer<GrpcCalls, ClientSide> {
     /// Sets the server's name for `server.address` and `server.port` on spans and on `rpc.client.call.duration`. A
-    /// tonic channel knows its server, but a layer around it cannot ask. If a request names its server, that name is
-    /// used.
+    /// layer around a tonic channel cannot read the channel's server. If a request names its server, that name is used.
     ///
     /// ```
     /// use tracecast_tower::GrpcClientLayer;

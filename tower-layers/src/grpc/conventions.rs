@@ -18,12 +18,12 @@ tracecast::tc_keys! {
 
 // The version after 1.44.
 tracecast::tc_keys! {
-    /// The protocol, as newer conventions have it.
+    /// The protocol, in the newer conventions.
     pub label system: System = "rpc.system.name";
     /// The method with its service, as `store.v1.Store/Get`, if it is known.
     pub label full_method: MethodLabel = "rpc.method";
     /// The method as the caller wrote it, if it is not a known one.
     pub id method_original: str = "rpc.method_original";
-    /// The status by its name, as newer conventions have it.
+    /// The name of the status, in the newer conventions.
     pub label status_name: StatusName = "rpc.status_code";
 }

@@ -1,4 +1,4 @@
-//! The conventional histograms of calls' durations, and the label sets that they need.
+//! The conventional histograms of calls' durations, and the label sets for them.
 //!
 //! Their names are those of the version of the semantic conventions after 1.44.
 
@@ -17,18 +17,18 @@ use crate::side::Side;
 
 tracecast::tc_keys! {
     // These two are sets of attributes, whose names are those of their parts.
-    /// The status of a call that was served: `rpc.status_code`, and `error.type` if it is an error.
+    /// The status of a served call: `rpc.status_code`, and `error.type` if it is an error.
     pub(crate) label served_status: ServedStatus = "rpc.server.call";
-    /// A call that was made: method, server, status and error.
+    /// A client call: method, server, status and error.
     pub(crate) label called: Called = "rpc.client.call";
 }
 
 tracecast::tc_metrics! {
-    /// How long calls took that were served.
+    /// Duration of served calls.
     pub(crate) static SERVER_CALL_DURATION: Histogram<(system, full_method, served_status)> = "rpc.server.call.duration" {
         unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 20000
     };
-    /// How long calls took.
+    /// Duration of client calls.
     pub(crate) static CLIENT_CALL_DURATION: Histogram<(system, called)> = "rpc.client.call.duration" {
         unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 17500
     };

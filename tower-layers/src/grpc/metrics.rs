@@ -15,15 +15,15 @@ use crate::sets::Target;
 use crate::side::Side;
 
 tracecast::tc_metrics! {
-    /// How long calls took that were served.
+    /// Duration of served calls.
     static SERVER_DURATION: Histogram<(keys::known_method, keys::status)> = "tc_rpc_server_duration_seconds" { budget: 25000 };
-    /// How long calls took.
+    /// Duration of client calls.
     static CLIENT_DURATION: Histogram<(keys::known_method, keys::status)> = "tc_rpc_client_duration_seconds" { budget: 25000 };
-    /// How long it took until the first byte of a response was sent.
+    /// Time until the first byte of a response was sent.
     static SERVER_FIRST_BYTE: Histogram<(keys::known_method,)> = "tc_rpc_server_first_byte_seconds";
-    /// How long it took until the first byte of a response arrived.
+    /// Time until the first byte of a response arrived.
     static CLIENT_FIRST_BYTE: Histogram<(keys::known_method,)> = "tc_rpc_client_first_byte_seconds";
-    /// Calls that are being served.
+    /// Calls being served.
     static SERVER_ACTIVE: UpDownCounter = "tc_rpc_server_active";
     /// Messages of requests that handlers read.
     static SERVER_REQUEST_MESSAGES: Counter<(keys::known_method,)> = "tc_rpc_server_request_messages_total";

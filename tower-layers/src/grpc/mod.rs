@@ -29,7 +29,7 @@
 //! | metric | labels |
 //! |---|---|
 //! | `tc_rpc_server_duration_seconds`, `tc_rpc_client_duration_seconds` | `rpc.service`, `rpc.method`, `rpc.grpc.status_code` |
-//! | `rpc.server.call.duration` with `rpc` in place of it, with `rpc/dup` in addition | `rpc.system.name`, `rpc.method`, `rpc.status_code`, `error.type` |
+//! | `rpc.server.call.duration`, which replaces it with `rpc` and is added with `rpc/dup` | `rpc.system.name`, `rpc.method`, `rpc.status_code`, `error.type` |
 //! | `rpc.client.call.duration`, likewise | the same, and `server.address`, `server.port` |
 //! | `tc_rpc_{server,client}_{request,response}_{messages,bytes}_total` | `rpc.service`, `rpc.method` |
 //! | `tc_rpc_{server,client}_first_byte_seconds`, if [enabled](GrpcServerLayer::with_first_byte) | `rpc.service`, `rpc.method` |

@@ -127,7 +127,7 @@ impl http_body::Body for Answering {
         catch_unwind(AssertUnwindSafe(|| Pin::new(body).poll_frame(task))).unwrap_or_else(|_| {
             self.0 = None;
             let mut trailers = HeaderMap::new();
-            // It fails only for invalid metadata, and this status has none.
+            // Only metadata can make this fail, and this status has none.
             let _ = internal().add_header(&mut trailers);
             Poll::Ready(Some(Ok(Frame::trailers(trailers))))
         })

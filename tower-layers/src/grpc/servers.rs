@@ -1,19 +1,19 @@
-//! The servers that are called, as labels of metrics. A server is known when it has answered, or when the layer was told of it: a program
-//! may take names of servers from its own callers.
+//! The servers that clients call, as labels of metrics. A server is known when it has answered, or when it was given to
+//! the layer: a program may take names of servers from its own callers.
 
 use std::sync::{Arc, LazyLock};
 
 use crate::learnt::{Entry, Learnt, OTHER, Table};
 use crate::sets::Target;
 
-/// A server, by its name and port.
+/// A server, identified by its name and port.
 #[derive(Debug)]
 pub(crate) struct Server(Entry);
 
 impl Learnt for Server {
     const NEW: usize = 64;
     const KNOWN: usize = 256;
-    /// A name of a host, and a port.
+    /// The length of a host name with a port.
     const LONGEST: usize = 261;
 
     fn new(entry: Entry) -> Self {
@@ -48,7 +48,7 @@ pub(crate) fn target(server: &Server) -> Target {
     Target::of(server.0.number())
 }
 
-/// The name and the port of such a part; empty if there is none.
+/// Returns the target's name and port, empty if there is none.
 pub(crate) fn text(target: Target) -> (String, String) {
     let known = match target {
         Target::None => return (String::new(), String::new()),

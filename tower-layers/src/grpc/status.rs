@@ -67,7 +67,8 @@ pub(crate) fn of_error(error: &dyn Any) -> (Code, String) {
     (Code::Unknown, String::new())
 }
 
-/// Returns the first cause with a definite status; without one, `UNKNOWN` and the error's text.
+/// Returns the status of the first cause with a definite one; else the first status among the causes, or `UNKNOWN` with
+/// the error's text.
 pub(crate) fn of_chain(error: &(dyn Error + 'static)) -> (Code, String) {
     let causes = || causes(error);
     let said = || causes().find_map(|error| error.downcast_ref::<Status>()).map(said_by);

@@ -6,18 +6,18 @@ use super::label::{Called, Served};
 
 tracecast::tc_keys! {
     // These two are sets of attributes, whose names are those of their parts.
-    /// Requests that were served, by all labels of the conventions.
+    /// Served requests, by all labels of the conventions.
     pub(crate) label served: Served = "http.server.request";
-    /// Requests that were made, by all labels of the conventions.
+    /// Client requests, by all labels of the conventions.
     pub(crate) label called: Called = "http.client.request";
 }
 
 tracecast::tc_metrics! {
-    /// How long requests took that were served.
+    /// Duration of served requests.
     pub(crate) static SERVER_REQUEST_DURATION: Histogram<(served,)> = "http.server.request.duration" {
         unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 17500
     };
-    /// How long requests took.
+    /// Duration of client requests.
     pub(crate) static CLIENT_REQUEST_DURATION: Histogram<(called,)> = "http.client.request.duration" {
         unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 17500
     };

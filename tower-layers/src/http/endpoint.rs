@@ -62,7 +62,7 @@ impl Endpoint {
 /// Routes that are served, and servers that are called, in groups by method.
 pub(crate) static ENDPOINTS: Tables<Endpoint, { Verb::COUNT }> = Tables::new();
 
-/// Starts a span, named by what is asked for if that is known.
+/// Starts a span, named by the endpoint if it is known.
 pub(crate) fn start(side: Side, verb: Verb, endpoint: Option<&Endpoint>, origin: Origin<'_>) -> Span {
     // With spans off, no name is looked up.
     if !Span::is_on() {

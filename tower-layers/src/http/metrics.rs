@@ -11,15 +11,15 @@ use crate::place::Place;
 use crate::side::Side;
 
 tracecast::tc_metrics! {
-    /// How long requests took that were served.
+    /// Duration of served requests.
     static SERVER_DURATION: Histogram<(keys::briefly_served,)> = "tc_http_server_duration_seconds" { budget: 8500 };
-    /// How long requests took.
+    /// Duration of client requests.
     static CLIENT_DURATION: Histogram<(keys::briefly_called,)> = "tc_http_client_duration_seconds" { budget: 8500 };
-    /// How long it took until the first byte of a response was sent.
+    /// Time until the first byte of a response was sent.
     static SERVER_FIRST_BYTE: Histogram<(keys::briefly_served,)> = "tc_http_server_first_byte_seconds" { budget: 8500 };
-    /// How long it took until the first byte of a response arrived.
+    /// Time until the first byte of a response arrived.
     static CLIENT_FIRST_BYTE: Histogram<(keys::briefly_called,)> = "tc_http_client_first_byte_seconds" { budget: 8500 };
-    /// Requests that are being served.
+    /// Requests being served.
     static SERVER_ACTIVE: UpDownCounter = "tc_http_server_active";
 }
 

@@ -21,11 +21,11 @@ pub struct HttpRequests {
     /// The timeout for all requests, which other code enforces.
     pub(crate) timeout: Option<Duration>,
     pub(crate) errors: Arc<Errors>,
-    /// On a server.
+    /// On a server: the function that returns a request's route.
     pub(crate) route: Option<Arc<Route>>,
-    /// On a server.
+    /// On a server: whether it is reached by `https`.
     pub(crate) is_encrypted: bool,
-    /// On a server.
+    /// On a server: whether spans have `user_agent.original`.
     pub(crate) shows_user_agent: bool,
 }
 

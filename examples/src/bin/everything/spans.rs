@@ -12,7 +12,7 @@ use tracecast::{Context, Kind, Outcome, Span, SpanId, Static, TraceId, current};
 
 use super::made::{Link, Scope, Status, Watch, attributes, double, flag, int, now, text, watched};
 
-/// What a request is at.
+/// The phase of a request.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Phase {
     Prefill,
