@@ -40,11 +40,15 @@ impl Watch {
         Watch { threshold, last: None, reported: Vec::new() }
     }
 
+    /// Returns true if this scan comes so long after the previous one that the time between them is unknown.
+    fn is_late(&mut self, now: u64) -> bool {
+        self.last.replace(now).is_none_or(|last| clock::seconds(last, now) > self.threshold)
+    }
+
     /// Scans all threads. Call it several times per threshold: after a longer pause the process may have been stopped or starved,
     /// so polls look longer than they were, and none is reported.
     pub(crate) fn look(&mut self, mut visit: impl FnMut(Seen)) {
-        let now = clock::now();
-        let is_late = self.last.replace(now).is_none_or(|last| clock::seconds(last, now) > self.threshold);
+        let is_late = self.is_late(clock::now());
         self.reported.retain(|Reported { thread, since, at }| {
             let end = match thread.published.fate(*since) {
                 Fate::Lasts => return true,
@@ -67,5 +71,18 @@ impl Watch {
                 visit(Seen::Stalls(innermost, seconds));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_look_and_one_after_a_pause_are_late() {
+        let (mut watch, start) = (Watch::new(0.1), clock::now());
+        let ticks = |seconds: f64| (seconds / clock::seconds(start, start + 1_000_000) * 1e6) as u64;
+        let at = [0.0, 0.025, 0.11, 0.3, 0.325].map(|seconds| start + ticks(seconds));
+        assert_eq!(at.map(|reading| watch.is_late(reading)), [true, false, false, true, false]);
     }
 }

@@ -40,7 +40,7 @@ pub fn options(id: &str) -> Result<usize, String> {
 }
 
 /// A parameter for the attribute alone.
-#[tc_span("Off/ForTheAttribute", attrs(keys::tensor::artifact = evaluated(id)))]
+#[tc_span("Off/ForTheAttribute", attrs(keys::tensor::artifact = evaluated(id)), busy)]
 pub async fn for_the_attribute(id: &str) {
     ready(()).await;
 }
