@@ -48,8 +48,8 @@ impl Place {
         }
     }
 
-    /// Counts a metric of the call. Only a test's capture depends on what is current, so otherwise nothing is made
-    /// current.
+    /// Counts a metric of the call. The call's context is made current for that only while a test captures: the capture
+    /// finds the call by it.
     #[inline(always)]
     pub(crate) fn count(self, count: fn()) -> Self {
         if is_capturing() {

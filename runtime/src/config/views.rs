@@ -1,4 +1,4 @@
-//! Views: changes to metrics before they are exported, declared ones and those of raw OpenTelemetry instruments.
+//! Views change metrics before they are exported: declared metrics and those of raw OpenTelemetry instruments.
 
 use crate::base::secret::Masked;
 

@@ -155,7 +155,7 @@ impl ExportThread {
         settle(&self.commands);
     }
 
-    /// How long the thread has been busy without progress.
+    /// Returns how long the thread has been busy without progress.
     pub(crate) fn stalled(&self) -> Duration {
         self.activity.stalled()
     }
@@ -216,7 +216,7 @@ fn runtime(activity: &Arc<Activity>) -> std::io::Result<tokio::runtime::Runtime>
 
 /// The timeout that replaces one too long for the clock.
 const FAR: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long to wait for changes to be in force.
+/// The longest wait for changes to be in force.
 const SETTLED: Duration = Duration::from_secs(1);
-/// How long to wait for an answer after its deadline.
+/// The time after its deadline at which the wait for an answer ends.
 const GRACE: Duration = Duration::from_millis(150);

@@ -69,12 +69,12 @@ impl Pool {
         self.most
     }
 
-    /// What they may hold together now: their reserved part, what they have taken, and what nobody has taken yet.
+    /// The bytes that all outboxes could hold now: their limit and the free bytes of the shared part.
     pub(crate) fn capacity(&self) -> usize {
         (self.limit() + SHARED.free()).min(self.most)
     }
 
-    /// Takes memory that is reserved for nobody, if there is enough of it for `bytes` more.
+    /// Raises the limit by at least `bytes` from the shared part. False if not enough is free.
     fn grow(&self, bytes: usize) -> bool {
         let bytes = bytes.max(STEP);
         let grown = self.most > self.reserved && SHARED.take(bytes);

@@ -18,7 +18,7 @@ use crate::export::account::{Counts, State};
 pub(super) enum Found {
     Nothing,
     Some,
-    /// Some, and more are left for which there is no room yet.
+    /// Some items were taken; others had to stay, because there is no room for them yet.
     More,
 }
 
