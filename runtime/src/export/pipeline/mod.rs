@@ -53,7 +53,7 @@ use crate::trace::recording::Recording;
 pub(crate) struct Plan {
     pub(crate) resource: EncodedResource,
     pub(crate) redact: Option<Redact>,
-    /// The most bytes of all buffers of telemetry.
+    /// The maximum size of all buffers of telemetry in bytes.
     pub(crate) memory_limit: usize,
     /// The bytes reserved for queued log records, however many requests are pending.
     pub(crate) log_queue: usize,
@@ -218,5 +218,5 @@ fn runtime(activity: &Arc<Activity>) -> std::io::Result<tokio::runtime::Runtime>
 const FAR: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest wait for changes to be in force.
 const SETTLED: Duration = Duration::from_secs(1);
-/// The time after its deadline at which the wait for an answer ends.
+/// The additional wait for an answer after its deadline.
 const GRACE: Duration = Duration::from_millis(150);

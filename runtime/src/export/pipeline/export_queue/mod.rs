@@ -51,7 +51,7 @@ pub(crate) struct OtlpReceiver {
     pub(crate) backend: String,
     pub(crate) protocol: Protocol,
     pub(crate) transport: Box<Transport>,
-    /// The most pending items.
+    /// The maximum number of pending items.
     pub(crate) most_items: u64,
     /// The spool, if this receiver uses it.
     pub(crate) disk: Option<Disk>,
