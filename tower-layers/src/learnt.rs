@@ -17,9 +17,9 @@ pub(crate) const OTHER: &str = "_OTHER";
 
 /// An item of a table, made from a text.
 pub(crate) trait Learnt {
-    /// How many items are kept when they are first seen.
+    /// The maximum number of items that are kept when they are first seen.
     const NEW: usize;
-    /// How many items are kept because they have answered.
+    /// The maximum number of items that are kept because they have answered.
     const KNOWN: usize;
     /// The longest text that is kept.
     const LONGEST: usize;

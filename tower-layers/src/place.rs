@@ -48,8 +48,8 @@ impl Place {
         }
     }
 
-    /// Counts a metric of the call. Only a test's capture depends on what is current, so otherwise nothing is made
-    /// current.
+    /// Counts a metric of the call. Makes the call's context current for that only while a test captures, because only
+    /// captures depend on it.
     #[inline(always)]
     pub(crate) fn count(self, count: fn()) -> Self {
         if is_capturing() {

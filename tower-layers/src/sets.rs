@@ -1,11 +1,13 @@
 //! Bounded tables of label sets whose parts depend on each other, such as the method, route and status of a request.
 //!
-//! Few of the possible combinations occur. So the set is one label with several parts, and a combination gets its ordinal when it is seen first.
-//! Each part is closed or learnt itself; a caller can at most fill the table, and sets for which there is no room are counted together.
+//! Few of the possible combinations occur. So the set is one label with several parts, and a combination gets its ordinal when it
+//! is first seen. Each part has a closed set of values, or a bounded table of its own (`learnt`). At worst a caller fills the
+//! table; then all other sets are counted together.
 
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
-/// The attribute, `true`, of the point that counts all sets for which there was no room. OpenTelemetry's SDKs call it so.
+/// The attribute, always `true`, of the point that counts all sets for which there was no room. The name is that of
+/// OpenTelemetry's SDKs.
 pub(crate) const OVERFLOW: &str = "otel.metric.overflow";
 
 /// A server or a route as a part of a set.
@@ -46,7 +48,7 @@ impl Target {
 /// The sets seen so far, each as one nonzero word in its own slot: up to `N`, a power of two.
 pub(crate) struct Sets<const N: usize>([AtomicU64; N]);
 
-/// How many slots are tried, which bounds the search in a full table.
+/// The number of slots that are tried, which bounds the search in a full table.
 const TRIES: usize = 64;
 
 impl<const N: usize> Sets<N> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The least slack: a call counts as timed out from this long before its timeout.
+/// The minimum slack: a call counts as timed out from this long before its timeout.
 const SLACK: Duration = Duration::from_millis(5);
 
 /// Whether an unexplained end after `seconds` counts as a timeout.

@@ -9,7 +9,7 @@ use crate::derive_input;
 use crate::diagnostics::Errors;
 use crate::krate::Krate;
 
-/// The derive on an enum or a struct.
+/// Expands `#[derive(TcError)]` on an enum or a struct.
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Some(input) = errors.keep(syn::parse2(input)) else {

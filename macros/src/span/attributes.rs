@@ -82,13 +82,14 @@ pub(crate) fn take(item: TokenStream, is_ours: fn(&Attribute) -> bool) -> (Vec<A
     }
 }
 
-/// Returns the attribute with a marker instead of its options, which disables it: its mistakes were reported.
+/// Returns the attribute with a marker in place of its options. The marker disables it, because its mistakes were already
+/// reported.
 pub(crate) fn reported(attr: &Attribute) -> TokenStream {
     let (path, word) = (attr.path(), Ident::new(REPORTED, Span::mixed_site()));
     quote!(#[#path(#word)])
 }
 
-/// Returns whether the options of an attribute are that marker.
+/// Returns whether the options of an attribute are the marker of `reported`.
 pub(crate) fn is_reported(args: &TokenStream) -> bool {
     args.to_string() == REPORTED
 }

@@ -226,7 +226,7 @@ fn call(telemetry: &Telemetry, function: &Function) -> Form {
     if opaque || attributes::track_caller(&function.attrs).is_some() { Form::Guarded } else { Form::Call }
 }
 
-/// Returns what is observed for errors, and for `fields` that come from the value.
+/// Decides whether the value is observed: for errors, or for `fields` that are derived from it.
 fn observed(options: &Options, fields: &[Field], form: &Form, output: Option<&Type>) -> Observe {
     let of_call = matches!(form, Form::Call | Form::Async | Form::KeptAsync);
     let never = output.map_or(of_call, never_result);

@@ -59,7 +59,7 @@ pub(crate) enum Shape {
 pub(crate) struct Made {
     /// The output of the future or the item type of the stream, if the signature names it.
     pub(crate) output: Option<Type>,
-    /// `impl Future`, so that a wrapper type may replace it; otherwise the type is fixed.
+    /// True for `impl Future` and `impl Stream`, which a wrapper type may replace. Any other type has to stay.
     pub(crate) opaque: bool,
 }
 

@@ -26,7 +26,7 @@ impl Shared {
         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
 
-    /// The bytes that nobody has taken.
+    /// The free bytes.
     #[cfg(has_otlp)]
     pub(crate) fn free(&self) -> usize {
         self.0.load(Relaxed)

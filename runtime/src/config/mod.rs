@@ -122,7 +122,7 @@ pub(crate) struct Settings {
     pub resource: Resource,
     /// How Tracecast is connected to the OpenTelemetry API: its global provider and current context.
     pub interop: Interop,
-    /// Whether our spans are spans of `tracing` too, if this was said here and not by `set_emitting`.
+    /// Whether our spans are spans of `tracing` too; `None` if no setting decides it, only `set_emitting`.
     pub tracing_emit: Option<bool>,
     /// Formats in which context travels.
     pub propagators: Vec<Propagator>,

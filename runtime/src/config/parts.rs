@@ -27,7 +27,7 @@ pub(crate) struct Traces {
     pub(crate) sampler: Sampler,
     /// Limits of one span.
     pub(crate) limits: Limits,
-    /// The most attributes of one link; `None` means 128.
+    /// The maximum number of attributes of one link; `None` means 128.
     pub(crate) attributes_per_link: Option<u32>,
     /// How spans are batched into requests.
     pub(crate) batch: Batch,
@@ -52,7 +52,7 @@ pub(crate) struct Metrics {
     pub(crate) histograms: HistogramAggregation,
     /// Which measurements become exemplars.
     pub(crate) exemplars: Exemplars,
-    /// The most series of each raw OpenTelemetry instrument.
+    /// The maximum number of series of each raw OpenTelemetry instrument.
     pub(crate) cardinality: CardinalityLimits,
     /// Whether metrics about telemetry itself also have the names of the conventions.
     pub(crate) sdk_names: bool,
@@ -161,7 +161,7 @@ pub(crate) struct Logs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spool {
     pub(crate) directory: Masked<PathBuf>,
-    /// The most bytes on disk, of all processes together. 64 MiB by default.
+    /// The maximum size in bytes on disk, of all processes together. 64 MiB by default.
     pub(crate) max_bytes: u64,
     /// The age at which files are removed. A day by default.
     pub(crate) max_age: Duration,
@@ -319,9 +319,9 @@ pub struct Batch {
     pub delay: Duration,
     /// Timeout of one export attempt. It does not limit retrying.
     pub timeout: Duration,
-    /// The most records that may be pending. `None` leaves it to the memory limit.
+    /// The maximum number of pending records. `None`: only the memory limit applies.
     pub queue: Option<u32>,
-    /// The most records in one request.
+    /// The maximum number of records in one request.
     pub size: u32,
 }
 
@@ -342,9 +342,9 @@ impl Default for Batch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogLimits {
-    /// The most attributes.
+    /// The maximum number of attributes.
     pub attributes: u32,
-    /// The most bytes of one text; a longer one is cut between two characters.
+    /// The maximum size of one text in bytes; a longer one is cut between two characters.
     pub value_bytes: u32,
 }
 
@@ -373,8 +373,8 @@ pub enum HistogramAggregation {
     Exponential,
 }
 
-/// The most series of each raw OpenTelemetry instrument, by its kind. `None` falls back to `default`, then to the SDK's
-/// 2,000.
+/// The maximum number of series of each raw OpenTelemetry instrument, by its kind. `None` falls back to `default`, then to
+/// the SDK's 2,000.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CardinalityLimits {
     pub(crate) default: Option<u32>,

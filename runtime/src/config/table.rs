@@ -247,7 +247,7 @@ const NOWHERE: Setting = Setting {
     file: &[],
 };
 
-/// What concerns all signals. Two attributes of the resource are settings of their own.
+/// The settings that apply to all signals. Two resource attributes have settings of their own.
 const GENERAL: [Setting; 23] = [
     setting!("enabled", AsExporters, (enabled),
         variables: ["OTEL_ENABLED" => (values::switch), "OTEL_SDK_DISABLED" => (via env::sdk_disabled)],

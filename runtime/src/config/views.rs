@@ -1,4 +1,4 @@
-//! Views: changes to metrics before they are exported, declared ones and those of raw OpenTelemetry instruments.
+//! Views change metrics before they are exported: declared metrics and those of raw OpenTelemetry instruments.
 
 use crate::base::secret::Masked;
 
@@ -168,7 +168,7 @@ pub(crate) struct ViewStream {
     pub(crate) description: Option<Masked<String>>,
     /// The new aggregation.
     pub(crate) aggregation: Option<Aggregation>,
-    /// The most series.
+    /// The maximum number of series.
     pub(crate) cardinality_limit: Option<u32>,
     /// Attributes to keep, by patterns with `*` and `?`. `None` keeps all.
     pub(crate) included: Option<Vec<Masked<String>>>,
@@ -198,7 +198,7 @@ pub(crate) enum Aggregation {
     Exponential {
         /// The largest scale, which is the finest; 20 by default.
         max_scale: i8,
-        /// The most buckets on each side of zero, 160 by default.
+        /// The maximum number of buckets on each side of zero, 160 by default.
         max_size: u32,
         /// True if points have the minimum and the maximum.
         record_min_max: bool,

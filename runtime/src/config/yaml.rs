@@ -11,11 +11,11 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 use super::problem::{Problem, Severity, Wrong};
 use crate::base::secret::Masked;
 
-/// The most levels of a document. Trees are walked by recursion, so the depth is limited.
+/// The maximum depth of a document. Trees are walked by recursion, so the depth is limited.
 const DEPTH: usize = 64;
-/// The most values, keys included.
+/// The maximum number of values, including keys.
 const VALUES: usize = 100_000;
-/// The most bytes of text, after substitution of variables.
+/// The maximum size of the text in bytes, after substitution of variables.
 const BYTES: usize = 4 << 20;
 
 /// A value in a document. Clones share it.

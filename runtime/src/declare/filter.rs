@@ -40,7 +40,7 @@ impl Filter {
         self.rule_of(name).unwrap_or(true)
     }
 
-    /// What the rule for spans with this name says, if there is one.
+    /// Returns whether the rule for spans with this name is `on`; `None` if there is no such rule.
     pub(crate) fn rule_of(&self, name: &str) -> Option<bool> {
         let component = name.split('/').next().unwrap_or(name);
         let precision = |rule: &&Rule| match rule.pattern.as_str() {

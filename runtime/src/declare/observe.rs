@@ -107,7 +107,7 @@ pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
 /// Values that were missing in a collection because their callbacks had not returned.
 static LATE: AtomicU64 = AtomicU64::new(0);
 
-/// How many values were missing in collections because their callbacks had not returned.
+/// Returns how many values were missing in collections because their callbacks had not returned.
 #[cfg(has_otlp)]
 pub(crate) fn late() -> u64 {
     LATE.load(Relaxed)

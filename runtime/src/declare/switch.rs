@@ -140,13 +140,13 @@ pub(crate) fn set_filter(filter: Filter) {
     change(|state| state.filter = Some(filter));
 }
 
-/// Chooses the spans that record how long they were polled; open ones go on as they began.
+/// Chooses the spans that record how long they were polled. Open spans are not affected.
 #[cfg(any(has_otlp, feature = "__internals"))]
 pub(crate) fn set_busy(filter: Filter) {
     change(|state| state.busy = Some(filter));
 }
 
-/// Has stalls looked for in the spans that begin from now on, or no longer.
+/// Switches stall detection on or off, for spans that begin from now on.
 #[cfg(any(has_otlp, feature = "__internals"))]
 pub(crate) fn set_watching(watching: bool) {
     change(|state| state.watching = watching && CLAIMED.load(Relaxed));

@@ -1,4 +1,4 @@
-//! Metrics of tokio's runtimes, from what tokio keeps stable.
+//! Metrics of tokio's runtimes, read through tokio's stable API.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -30,9 +30,9 @@ tc_metrics! {
     static PARKS: Counter<(keys::runtime,)> = "tc_runtime_parks_total";
 }
 
-/// Has the metrics of a runtime collected, under names that are the same for all runtimes and with `name` as their label
-/// `runtime`, until the returned guard is dropped. The first 16 names are kept; later ones are `other`, of which the last runtime
-/// counts.
+/// Collects the metrics of a runtime until the returned guard is dropped. The metrics are the same for all runtimes; their label
+/// `runtime` is `name`. The first 16 names are kept. Later runtimes share the label `other`, which shows only the one that was
+/// added last.
 ///
 /// | metric | what it is |
 /// |---|---|
@@ -59,7 +59,7 @@ pub fn observe_runtime(name: &str, runtime: &Handle) -> ObservedRuntime {
     let workers = {
         let (metrics, counted) = (metrics.clone(), Mutex::new(Counted::of(&metrics)));
         move || {
-            // Counters have no callbacks of their own.
+            // Counters have no callbacks, so this one updates them.
             if let Ok(mut counted) = counted.lock() {
                 let before = std::mem::replace(&mut *counted, Counted::of(&metrics));
                 BUSY.add(counted.busy.saturating_sub(before.busy).as_secs_f64(), (name,));
@@ -92,7 +92,7 @@ pub struct ObservedRuntime {
     _observations: [Observation; 3],
 }
 
-/// What only grows, of all workers.
+/// The totals of all workers since the runtime began.
 struct Counted {
     busy: Duration,
     parks: u64,

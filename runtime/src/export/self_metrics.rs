@@ -1,8 +1,8 @@
-//! Metrics about telemetry itself: how much came, how much went out, what was lost and why.
+//! Metrics about telemetry itself: how much was recorded, exported and lost, and why.
 //!
-//! These are metrics like any other: they are in the catalogue, readers and views treat them as the rest, and each can
-//! be switched off by its name. The export thread records its figures before it reads the metrics, so that
-//! nothing is counted on the path of a span.
+//! They are metrics like any other: the catalogue lists them, readers and views treat them like the rest, and each can
+//! be switched off by its name. The export thread updates them before it reads the metrics, so that recording a span
+//! updates none of them.
 
 pub(crate) mod sdk_names;
 
@@ -14,43 +14,43 @@ use crate::declare::key::Key;
 use crate::record::clock;
 use crate::tc_metrics;
 
-/// What became of a request.
+/// The outcome of a request, as a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::__private::TcLabel)]
 #[tc_label(crate = crate)]
 pub(crate) enum Outcome {
-    /// The receiver took all of it.
+    /// The receiver accepted all items.
     Ok,
-    /// The receiver took a part of it.
+    /// The receiver accepted a part of the items.
     Partial,
-    /// The answer is a success, and not one of OTLP.
+    /// The response is a success, but not an OTLP response.
     Unconfirmed,
-    /// It has to be sent again.
+    /// The request has to be sent again.
     Retry,
-    /// The receiver does not want it.
+    /// The receiver refused the request.
     Refused,
 }
 
-/// Why something was lost.
+/// The reason why items were lost, as a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::__private::TcLabel)]
 #[tc_label(crate = crate)]
 pub(crate) enum Reason {
-    /// All memory for finished spans was full.
+    /// The memory for finished spans was full.
     SpanBufferFull,
     /// Too many spans were open at once.
     TooManyOpenSpans,
     /// The span ended while its thread was being torn down.
     ThreadExit,
-    /// The queue in front of the export thread was full: spans and log records that others made.
+    /// The queue of third-party spans or of log records was full.
     QueueFull,
-    /// There was no room among the requests that wait.
+    /// There was no room among the pending requests.
     ExportQueueFull,
-    /// The receiver did not want the request.
+    /// The receiver refused the request.
     Refused,
-    /// The receiver took the request, but not this of it.
+    /// The receiver accepted the request, but rejected this item.
     Rejected,
-    /// It was on disk, and lost there: too old, no more room, damaged.
+    /// The request was lost on disk: it was too old, evicted or damaged.
     Spool,
-    /// It was on disk, and its file is gone: somebody removed it, or another process that shares the directory has sent it.
+    /// The file of the request is gone: it was removed, or another process that shares the directory has sent it.
     LostOnDisk,
 }
 
@@ -145,7 +145,8 @@ tc_metrics! {
     static SPOOL_CAPACITY_BYTES: Gauge<(), u64> = "tc_spool_capacity_bytes";
 }
 
-/// What the export thread has counted. Counts are since the process began, by [`Signal`] and [`Reason`] `as usize`.
+/// The figures that the export thread collects. Counts are since the process began. Arrays are indexed by [`Signal`] and
+/// [`Reason`] `as usize`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figures {
     pub(crate) spans_created: u64,
@@ -156,7 +157,7 @@ pub(crate) struct Figures {
     pub(crate) queue_bytes: [u64; SIGNALS.len()],
     pub(crate) queue_items: [u64; SIGNALS.len()],
     pub(crate) queue_capacity_bytes: u64,
-    /// Nothing if the number of items is not limited.
+    /// `None` if the number of items is not limited.
     pub(crate) queue_capacity_items: [Option<u64>; SIGNALS.len()],
     pub(crate) memory_limit_bytes: u64,
     pub(crate) memory_free_bytes: u64,
@@ -164,22 +165,22 @@ pub(crate) struct Figures {
     pub(crate) clock_restarts: u64,
     pub(crate) lines_dropped: u64,
     pub(crate) spans_cut_off: u64,
-    /// Nothing if there is no spool.
+    /// `None` if there is no spool.
     pub(crate) spool_bytes: Option<u64>,
     pub(crate) spool_capacity_bytes: Option<u64>,
 }
 
-/// The metrics about telemetry itself, and what they have counted.
+/// Updates the metrics about telemetry itself. Keeps the figures that they already contain.
 #[derive(Debug, Default)]
 pub(crate) struct SelfMetrics {
     recorded: Figures,
 }
 
 impl SelfMetrics {
-    /// Adds to counters what came since the last time, and sets gauges.
+    /// Adds to the counters the growth since the last call, and sets the gauges.
     pub(crate) fn record(&mut self, now: Figures) {
         let recorded = &mut self.recorded;
-        // Also if nothing came: a counter that stands at zero says more than none.
+        // Zero is added too, so that these counters have a series from the start.
         SPANS_CREATED.add(growth(&mut recorded.spans_created, now.spans_created), ());
         SPANS_CUT_OFF.add(growth(&mut recorded.spans_cut_off, now.spans_cut_off), ());
         LINES_DROPPED.add(growth(&mut recorded.lines_dropped, now.lines_dropped), ());
@@ -203,7 +204,7 @@ impl SelfMetrics {
             unconfirmed.into_iter().zip(recorded.unconfirmed.iter_mut().zip(now.unconfirmed))
         {
             let more = growth(recorded, now);
-            // As long as there are none there is no series.
+            // There is no series before the first unconfirmed item.
             if more > 0 {
                 counter.add(more, ());
             }
@@ -212,7 +213,7 @@ impl SelfMetrics {
             let (recorded, now) = (&mut recorded.dropped[signal as usize], now.dropped[signal as usize]);
             for reason in REASONS {
                 let lost = growth(&mut recorded[reason as usize], now[reason as usize]);
-                // A reason that never was has no series.
+                // A reason has no series before its first loss.
                 if lost > 0 {
                     dropped.add(lost, (reason,));
                 }
@@ -229,34 +230,34 @@ impl SelfMetrics {
     }
 }
 
-/// Raises `known` to `now`; gives by how much. With several receivers another one may speak for a signal from one moment to the
-/// next, and have lost less: then nothing is added until there is more than was known.
+/// Raises `known` to `now` and returns the difference; 0 if `now` is lower. That happens with several receivers: the figures of
+/// a signal are those of one of them, and another one may take over with a lower count.
 pub(crate) fn growth(known: &mut u64, now: u64) -> u64 {
     let before = std::mem::replace(known, now.max(*known));
     *known - before
 }
 
-/// How long the export thread has been stuck.
+/// Sets how long the export thread has been stuck.
 pub(crate) fn stalled(time: Duration) {
     EXPORT_STALLED.set(time.as_secs_f64(), ());
 }
 
-/// The label of a receiver with this address.
+/// Returns the label of the receiver with this address.
 pub(crate) fn backend(address: &str) -> Backend {
     keys::backend::intern(address)
 }
 
-/// A receiver took a request.
+/// Records that a receiver accepted a request now.
 pub(crate) fn succeeded(signal: Signal, backend: Backend) {
     LAST_SUCCESS.set(clock::unix_now() as f64 * 1e-9, (signal, backend));
 }
 
-/// A receiver gets no more requests: a time that stands still would look like a receiver that is down.
+/// Removes the time of the last success of a receiver that gets no more requests. Otherwise the receiver would look down.
 pub(crate) fn forget(signal: Signal, backend: Backend) {
     LAST_SUCCESS.clear((signal, backend));
 }
 
-/// One attempt to send a request.
+/// Records an attempt to send a request.
 pub(crate) fn sent(signal: Signal, outcome: Outcome, took: Duration) {
     EXPORT_REQUESTS.add(1_u64, (signal, outcome));
     EXPORT_SECONDS.record(took.as_secs_f64(), (signal,));

@@ -1,6 +1,6 @@
 //! The watchdog: a thread that reports polls which keep their thread.
 //!
-//! It never waits for a thread that it watches: it reads what they publish (`record/published.rs`), writes a notice, and counts.
+//! It never waits for a watched thread: it reads what the thread publishes (`record/published.rs`), writes notices and counts.
 //! The event on the span is written by the span's own thread (`record/polls.rs`).
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -38,7 +38,7 @@ const NO_SPAN: &str = "none";
 pub(crate) struct Watchdog {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    /// A forked child has no such thread.
+    /// The process in which the thread runs; a forked child does not have it.
     process: u32,
 }
 
@@ -49,10 +49,10 @@ struct Shared {
 }
 
 impl Watchdog {
-    /// Has threads publish their polls, and reports those that take at least `threshold`.
+    /// Makes threads publish their polls, and reports polls that take at least `threshold`.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     pub(crate) fn start(threshold: Duration) -> std::io::Result<Self> {
         let shared = Arc::<Shared>::default();
         let on_thread = shared.clone();
@@ -75,7 +75,7 @@ impl Drop for Watchdog {
         switch::set_watching(false);
         *self.shared.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.shared.changed.notify_all();
-        // It runs no code of the program's, and is between two looks or in one.
+        // This wait is short: the thread runs no code of the program, and is at most in the middle of one look.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -93,7 +93,7 @@ impl Shared {
                 is_over = self.changed.wait_timeout(is_over, period).unwrap_or_else(PoisonError::into_inner).0;
             }
         }
-        // What has ended meanwhile is counted.
+        // Counts the polls that have ended meanwhile.
         watch.look(|seen| report(&seen, &mut lines));
     }
 }
@@ -109,7 +109,7 @@ fn report(seen: &Seen, lines: &mut Lines) {
     }
 }
 
-/// Lines in a minute. What is beyond is counted, and said with the next line.
+/// The maximum number of lines per minute. Further stalls are counted, and the next line shows their number.
 const LINES: u32 = 10;
 const MINUTE: Duration = Duration::from_secs(60);
 

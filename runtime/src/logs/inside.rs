@@ -118,7 +118,7 @@ pub(super) fn is_wanted(level: Level, target: &str) -> bool {
     level <= max_level() && current().is_some_and(|inside| level <= inside.filter.level_of(target))
 }
 
-/// Handles an event whose target is known before it is read.
+/// Handles an event whose target is known before its fields are read.
 #[inline]
 pub(super) fn handle(level: Level, target: &str, read: impl FnOnce(&mut Entry)) {
     if is_captured() {

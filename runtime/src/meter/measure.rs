@@ -42,7 +42,6 @@ pub struct Measure {
     started: u64,
     /// The table in which the call is counted as in progress. The same table is decremented at the end, even if metrics were
     /// switched off or restarted meanwhile.
-    /// switch.
     in_flight: Option<&'static Table>,
     /// The capture to which the call belongs.
     capture: Option<Arc<Propagated>>,

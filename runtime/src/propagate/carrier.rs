@@ -1,4 +1,4 @@
-//! A context in a place that is not a request: a database row, a message, the environment of a child process.
+//! Carries a context outside of request headers: in a database row, a message or the environment of a child process.
 
 use crate::propagate::propagation::{self, Headers, HeadersMut, STANDARD};
 use crate::trace::context::Context;

@@ -65,7 +65,7 @@ const CLOCK_SOURCE: Option<&str> = if cfg!(any(miri, not(target_os = "linux"))) 
     None
 };
 
-/// The duration of a tick of the counter in seconds, as bits; a nanosecond for the monotonic clock.
+/// The seconds per tick of the counter, as the bits of an `f64`. A tick of the monotonic clock is a nanosecond.
 static SECONDS_PER_TICK: AtomicU64 = AtomicU64::new(1e-9_f64.to_bits());
 
 /// The reading at which the current base begins, if there were others; lower readings belong to one of those.

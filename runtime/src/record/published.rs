@@ -60,7 +60,7 @@ impl Published {
         self.outermost.load(Relaxed) != 0
     }
 
-    /// Begins the outermost poll at this reading; `poll` identifies it and is not 0.
+    /// Begins the outermost poll at the clock reading `now`. `poll` is its id, which is not 0.
     #[inline(always)]
     pub(crate) fn enter(&self, poll: u64, now: u64) {
         // A reader that sees this reading also sees that the previous poll is over and how it was settled. A reader that sees

@@ -14,7 +14,7 @@ use crate::export::init::{Guard, Report};
 
 /// The part of the remaining time that telemetry does not get, so that its end is seen before the watchdog fires.
 const MARGIN: Duration = Duration::from_millis(500);
-/// The time that the end waits for lines that are not written yet.
+/// The longest wait, at the end, for lines that are not written yet.
 const SETTLED: Duration = Duration::from_secs(1);
 
 /// The work of a shutdown.
@@ -55,7 +55,7 @@ impl Progress {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Names the steps that hang, as far as they are known without waiting.
+    /// Names the steps that hung and the current one; `unknown` if another thread holds the lock.
     #[cfg_attr(not(unix), expect(dead_code, reason = "without signals there is no watchdog"))]
     pub(super) fn culprits(&self) -> String {
         let doing = match self.0.try_lock() {
@@ -72,7 +72,7 @@ fn named(step: &str) -> String {
     format!("step `{}`", OneLine(step))
 }
 
-/// Runs everything. It never waits longer than `times` allow.
+/// Runs the whole shutdown. It never waits longer than `times` allows.
 pub(super) fn run(plan: Plan, times: Times, progress: &Progress) -> ShutdownReport {
     let Plan { guard, steps, final_report, final_best_effort, runtime, flush_timeout } = plan;
     guard.health().begin();

@@ -1,4 +1,4 @@
-//! Divides the time of the watchdog.
+//! Divides the time until the watchdog fires among the steps, the final report and telemetry.
 
 use std::time::{Duration, Instant};
 

@@ -82,7 +82,7 @@ impl Context {
         Context { trace_id: trace_id.0, span_id: span_id.0, flags, propagated: None }
     }
 
-    /// Returns whether it names a span.
+    /// Returns whether the context names a span.
     pub fn is_valid(&self) -> bool {
         self.trace_id != 0 && self.span_id != 0
     }
@@ -368,7 +368,7 @@ impl Context {
         Attached { block: local::with(|local| enter(local, self, kind)), leave: Local::remove }
     }
 
-    /// Returns its ids and flags, without inherited keys, state and baggage.
+    /// Returns the ids and flags of the context, without inherited keys, state and baggage.
     pub(crate) fn place(&self) -> Place {
         let (sampled, is_random, is_remote) = (self.is_sampled(), self.is_random(), self.is_remote());
         Place { trace_id: self.trace_id, span_id: self.span_id, sampled, is_random, is_remote }
@@ -395,7 +395,7 @@ impl Context {
         self.propagated.as_deref().map_or(&[], |propagated| &propagated.shared)
     }
 
-    /// Records that it is sent in headers, if it belongs to the capture of a test.
+    /// Records that the context is sent in headers, if it belongs to a test's capture.
     pub(crate) fn note_sent(&self) {
         if let (true, Some(sink)) =
             (self.is_valid(), self.propagated.as_ref().and_then(|propagated| propagated.sink.as_ref()))
@@ -404,7 +404,7 @@ impl Context {
         }
     }
 
-    /// Returns whether it belongs to the capture of a test.
+    /// Returns whether the context belongs to a test's capture.
     #[cfg(has_otlp)]
     #[cfg(any(has_otel, has_tracing))]
     pub(crate) fn is_captured(&self) -> bool {

@@ -229,7 +229,7 @@ impl<R: Fallible<Error: Display>> Tag<R> {
     }
 }
 
-/// Reports errors as the three constants of their type specify.
+/// Reports the `Err` of a `Result`; `A` selects its error type and `B` its message.
 impl<T, E, A: ErrorTypes<E>, B: Messages<E>> Observe<Result<T, E>> for (Errors, A, B) {
     #[inline]
     fn observe(&self, result: &Result<T, E>, seen: &mut Seen<'_>) {
@@ -239,7 +239,7 @@ impl<T, E, A: ErrorTypes<E>, B: Messages<E>> Observe<Result<T, E>> for (Errors, 
     }
 }
 
-/// The type has no errors.
+/// Observes nothing, because the type has no errors.
 impl<R, A, B> Observe<R> for ((), A, B) {
     #[inline(always)]
     fn observe(&self, _: &R, _: &mut Seen<'_>) {}

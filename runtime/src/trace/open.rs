@@ -232,7 +232,7 @@ fn is_short(local: &Local, callsite: &'static Callsite, inherited: u32) -> bool 
         && local.has_spare()
 }
 
-/// As `is_short`, for any callsite.
+/// As `is_short`, without the check of the callsite.
 #[inline(always)]
 fn is_short_below(local: &Local, inherited: u32) -> bool {
     inherited & (CAPTURED | REMOTE | HAS_PROPAGATED | BRIDGED) == 0 && local.has_spare()

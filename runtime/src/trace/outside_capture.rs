@@ -34,7 +34,7 @@ pub(crate) fn count() -> usize {
     lock().total
 }
 
-/// Returns the names that were added after the first `seen`, as far as they are kept.
+/// Returns the names that were added after the first `seen`, at most the last `KEPT`.
 pub(crate) fn since(seen: usize) -> Vec<&'static str> {
     let outside_capture = lock();
     let new = outside_capture.total - seen;

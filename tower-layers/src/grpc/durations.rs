@@ -64,7 +64,7 @@ fn error(side: Side, code: Code) -> Cow<'static, str> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Called(u32);
 
-/// The most sets that have a series of their own.
+/// The maximum number of sets with a series of their own.
 const CALLED: usize = 1024;
 static SEEN: Sets<CALLED> = Sets::new();
 /// Set in each word, so that none is zero.

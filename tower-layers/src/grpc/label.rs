@@ -11,7 +11,7 @@ use tracecast::{Key, Label};
 use crate::grpc::status;
 use crate::learnt::OTHER;
 
-/// The most methods that have a series of their own.
+/// The maximum number of methods with a series of their own.
 const METHODS: usize = 63;
 
 /// A method with its service as one label, `store.v1.Store/Get`; `_OTHER` if it is not known.

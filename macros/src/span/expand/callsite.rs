@@ -36,7 +36,7 @@ pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
     quote_spanned!(site=> #aliases #item)
 }
 
-/// As `declare_at`, for a span that has only a name, which is at `place`.
+/// As `declare_at`, for a span with nothing but a name. `place` is the location of the name.
 pub(crate) fn plain(krate: &Krate, name: &str, place: Site, site: Site) -> TokenStream {
     let (k, new) = (krate.private_as_of(site), named(krate, name, place));
     krate.in_spans(&quote_spanned!(site=> static __TC_CALLSITE: #k::Callsite = #new;), site)

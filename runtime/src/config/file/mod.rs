@@ -28,7 +28,7 @@ use crate::declare::value::OwnedValue;
 /// Looks up a variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The most bytes of a file.
+/// The maximum size of a file, in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
 /// Reads a file.

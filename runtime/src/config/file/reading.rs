@@ -201,7 +201,7 @@ impl Reading {
         self.report(at, wrong, Severity::Error);
     }
 
-    /// Reports a problem. The value used instead is not shown: it applies to variables only.
+    /// Reports a problem, without the value that is used instead: only an invalid variable is replaced by one.
     pub(super) fn report(&mut self, at: &At<'_>, wrong: Wrong, severity: Severity) {
         let wrong = Wrong { used: None, ..wrong };
         let problem = match &*at.node.kind {

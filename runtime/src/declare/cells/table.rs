@@ -183,7 +183,7 @@ unsafe fn free_pointers(place: *mut AtomicPtr<AtomicU64>, len: usize) {
     drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(place, len)) });
 }
 
-/// The number of bytes that `cells(len)` allocates; `ALIGN` more for many cells.
+/// The size of `len` cells in bytes, rounded up to whole cache lines. For many cells, `cells(len)` allocates `ALIGN` more.
 pub(crate) const fn cells_bytes(len: usize) -> usize {
     len.saturating_add(WORDS_PER_LINE - 1) / WORDS_PER_LINE * ALIGN
 }

@@ -12,7 +12,7 @@ use super::running::Running;
 use super::start;
 use crate::config::Config;
 
-/// How long a dropped guard waits for pending telemetry.
+/// The longest wait of a dropped guard for pending telemetry.
 const AT_DROP: Duration = Duration::from_secs(5);
 
 /// The process in which telemetry runs, or 0.

@@ -150,11 +150,11 @@ impl Handle {
         })?
     }
 
-    /// All metrics since the beginning, ours and raw ones of OpenTelemetry, for programs with a server of their own: the content type
-    /// and the body of an answer to a scrape whose `Accept` header is `accept`. OpenMetrics, which Prometheus asks for, has units
-    /// and exemplars; without the header, and for anything else, it is the text format 0.0.4. Join several headers with commas.
-    /// `OTEL_METRICS_EXPORTER=prometheus` serves the metrics without code. The metric `target_info` has the attributes of the
-    /// process as labels.
+    /// Returns the content type and the body of the response to a scrape, for programs with their own server. The body has all
+    /// metrics since the start, declared ones and those of raw OpenTelemetry instruments. `accept` is the `Accept` header of the
+    /// request; join several with commas. It selects OpenMetrics, which Prometheus requests and which has units and exemplars, or
+    /// otherwise the text format 0.0.4. The metric `target_info` has the resource attributes as labels.
+    /// `OTEL_METRICS_EXPORTER=prometheus` serves the metrics without code.
     ///
     /// If metrics have no exporter, the first call starts them: call it once after `init` to count from the start. If
     /// telemetry is turned off or has ended, the text is a comment with the reason.
@@ -170,7 +170,7 @@ impl Handle {
     /// ```
     pub fn render_metrics(&self, accept: Option<&str>) -> (&'static str, String) {
         let form = accept.map_or(Form::Prometheus, scrape::preferred);
-        // So that metrics about telemetry itself are those of now.
+        // Updates the metrics about telemetry itself.
         let stalled = self.export_thread().ok().flatten().map_or(Duration::ZERO, |export_thread| {
             export_thread.settle();
             export_thread.stalled()
@@ -186,7 +186,7 @@ impl Handle {
         }
     }
 
-    /// The body that [`render_metrics`](Handle::render_metrics) has for a request without an `Accept` header: the text format 0.0.4.
+    /// Returns the body of [`render_metrics`](Handle::render_metrics) without an `Accept` header: the text format 0.0.4.
     ///
     /// ```standalone_crate
     /// # let telemetry = tracecast::config::Config::new().init()?;
@@ -198,8 +198,9 @@ impl Handle {
         self.render_metrics(None).1
     }
 
-    /// How long the thread that exports has been stuck: in a redaction hook that does not return, for example. Zero while it
-    /// gets on or has nothing to do, and after the end of telemetry. It does not ask that thread. The metric `tc_export_stalled_seconds` is the same.
+    /// Returns how long the export thread has been stuck, for example in a redaction hook that does not return. Zero while the
+    /// thread makes progress or is idle, and once telemetry has ended. Never waits for that thread. The metric
+    /// `tc_export_stalled_seconds` has the same value.
     ///
     /// ```
     /// # use std::time::Duration;

@@ -31,7 +31,7 @@ use crate::trace::recording::{self, Recording, RecordingConfig};
 struct Shares(usize);
 
 impl Shares {
-    /// For queued log records, and the same again for third-party spans.
+    /// For queued log records. Third-party spans have a share of the same size.
     fn queue(&self) -> usize {
         self.0 / 16
     }
@@ -89,7 +89,7 @@ pub(super) fn open_spool(config: &Config) -> Option<Spool> {
     }
 }
 
-/// The settings of a signal's receivers: destinations, the most pending items, and the timeout of a request.
+/// The settings of a signal's receivers: destinations, the maximum number of pending items, and the timeout of a request.
 pub(super) fn receiver_settings(config: &Config, signal: Signal) -> (Vec<Destination>, Option<u32>, Duration) {
     let (queue, timeout) = match signal {
         Signal::Traces => of_batch(&config.settings.traces.batch),
@@ -102,7 +102,7 @@ pub(super) fn receiver_settings(config: &Config, signal: Signal) -> (Vec<Destina
 /// Makes the receivers of a signal, with their transports.
 pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) -> Result<Vec<Receiver>, InitError> {
     let (destinations, queue, timeout) = receiver_settings(config, signal);
-    // One receiver of a signal has the disk; requests there do not say whom they are for.
+    // Only one receiver of a signal uses the disk, because stored requests do not name their receiver.
     let mut spool = spool.zip(spool::Spooled::of(signal));
     let most_items = queue.map_or(u64::MAX, u64::from);
     let mut receiver = |destination: &Destination| match destination {

@@ -24,7 +24,7 @@ pub(crate) struct ExporterSettings {
     pub(crate) exporter: Box<dyn ExternalExporter>,
     /// The timeout of one export.
     pub(crate) timeout: Duration,
-    /// The most pending spans.
+    /// The maximum number of pending spans.
     pub(crate) room: u64,
 }
 

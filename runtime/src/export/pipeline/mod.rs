@@ -53,7 +53,7 @@ use crate::trace::recording::Recording;
 pub(crate) struct Plan {
     pub(crate) resource: EncodedResource,
     pub(crate) redact: Option<Redact>,
-    /// The most bytes of all buffers of telemetry.
+    /// The maximum size of all buffers of telemetry in bytes.
     pub(crate) memory_limit: usize,
     /// The bytes reserved for queued log records, however many requests are pending.
     pub(crate) log_queue: usize,
@@ -155,7 +155,7 @@ impl ExportThread {
         settle(&self.commands);
     }
 
-    /// How long the thread has been busy without progress.
+    /// Returns how long the thread has been busy without progress.
     pub(crate) fn stalled(&self) -> Duration {
         self.activity.stalled()
     }
@@ -216,7 +216,7 @@ fn runtime(activity: &Arc<Activity>) -> std::io::Result<tokio::runtime::Runtime>
 
 /// The timeout that replaces one too long for the clock.
 const FAR: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long to wait for changes to be in force.
+/// The longest wait for changes to be in force.
 const SETTLED: Duration = Duration::from_secs(1);
-/// How long to wait for an answer after its deadline.
+/// The additional wait for an answer after its deadline.
 const GRACE: Duration = Duration::from_millis(150);

@@ -38,9 +38,9 @@ pub(crate) struct Pool {
     reserved: usize,
     /// The bytes taken from the shared part of the memory limit.
     taken: Cell<usize>,
-    /// The most bytes of all outboxes: all reserved and all shared ones.
+    /// The maximum size of all outboxes in bytes: all reserved and all shared bytes.
     most: usize,
-    /// The most bytes of one outbox while its receiver works.
+    /// The maximum size of one outbox in bytes while its receiver works.
     healthy: usize,
     used: Cell<usize>,
     outboxes: Cell<usize>,
@@ -69,12 +69,12 @@ impl Pool {
         self.most
     }
 
-    /// What they may hold together now: their reserved part, what they have taken, and what nobody has taken yet.
+    /// The bytes that all outboxes could hold now: their limit and the free bytes of the shared part.
     pub(crate) fn capacity(&self) -> usize {
         (self.limit() + SHARED.free()).min(self.most)
     }
 
-    /// Takes memory that is reserved for nobody, if there is enough of it for `bytes` more.
+    /// Raises the limit by at least `bytes` from the shared part. False if not enough is free.
     fn grow(&self, bytes: usize) -> bool {
         let bytes = bytes.max(STEP);
         let grown = self.most > self.reserved && SHARED.take(bytes);
@@ -116,7 +116,7 @@ impl Drop for Pool {
     }
 }
 
-/// The least bytes to take from the shared part at a time, and to keep unused.
+/// The minimum number of bytes to take from the shared part at a time, and to keep unused.
 const STEP: usize = 256 << 10;
 
 /// Pending requests in the order in which they were made. If there is no room, the oldest is evicted: operators need
@@ -170,7 +170,7 @@ impl Outbox {
         self.most_items = most_items;
     }
 
-    /// The most items that it may hold, if their number is limited.
+    /// The maximum number of pending items, if it is limited.
     pub(crate) fn most_items(&self) -> Option<u64> {
         (self.most_items != u64::MAX).then_some(self.most_items)
     }

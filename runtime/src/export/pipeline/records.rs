@@ -17,7 +17,7 @@ use crate::export::account::{Counts, State};
 use crate::export::self_metrics::Reason;
 use crate::logs::{LogRecord, Logs};
 
-/// The most records taken at a time, so that sending goes on in between.
+/// The maximum number of records taken at a time, so that requests are sent in between.
 const PORTION: usize = 8_192;
 
 pub(super) struct Records {

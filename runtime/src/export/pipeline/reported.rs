@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-/// The least time between two reports of a cause.
+/// The minimum time between two reports of a cause.
 pub(super) const REPORT_EVERY: Duration = Duration::from_secs(60);
-/// The most causes reported within a minute.
+/// The maximum number of causes reported within a minute.
 const MOST: usize = 16;
 
 /// The causes reported within the last minute.

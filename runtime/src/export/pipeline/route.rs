@@ -212,17 +212,17 @@ impl Routes {
         queues(&self.current).find_map(ExportQueue::disk_bytes)
     }
 
-    /// Bytes that the spool may hold, if there is one.
+    /// The maximum size of the spool in bytes, if there is one.
     pub(super) fn disk_capacity(&self) -> Option<u64> {
         queues(&self.current).find_map(ExportQueue::disk_capacity)
     }
 
-    /// The most items that may wait, if their number is limited: of all current receivers together.
+    /// The maximum number of pending items of all current receivers together, if it is limited.
     pub(super) fn most_items(&self) -> Option<u64> {
         queues(&self.current).filter_map(ExportQueue::most_items).reduce(u64::saturating_add)
     }
 
-    /// Whether a receiver that is well has so much to take that there is no room for so many bytes more.
+    /// True if the outbox of a working receiver cannot take `bytes` more.
     pub(super) fn are_busy(&self, bytes: usize) -> bool {
         queues(&self.current).any(|queue| queue.is_busy(bytes))
     }

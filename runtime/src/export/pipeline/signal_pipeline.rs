@@ -18,7 +18,7 @@ use crate::export::account::{Counts, State};
 pub(super) enum Found {
     Nothing,
     Some,
-    /// Some, and more are left for which there is no room yet.
+    /// Some items were taken; others had to stay, because there is no room for them yet.
     More,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Setup<Feed> {
     pub(crate) feed: Option<Feed>,
     /// The receivers, if they have changed.
     pub(crate) receivers: Option<Vec<Receiver>>,
-    /// The most items in a request.
+    /// The maximum number of items in a request.
     pub(crate) size: u32,
     /// The maximum delay before a partial request is sent; for metrics, the time between two readings.
     pub(crate) delay: Duration,
@@ -78,7 +78,7 @@ pub(super) struct Batcher<C> {
     /// When its first item was first noticed.
     since: Option<Instant>,
     size: usize,
-    /// The most bytes of a request: now, and if no receiver needs smaller ones.
+    /// The maximum size of a request in bytes: now, and if no receiver needs smaller ones.
     longest: usize,
     most: usize,
     delay: Duration,
@@ -105,7 +105,7 @@ impl<C: Content> Batcher<C> {
         self.items == 0
     }
 
-    /// The most bytes of a request now.
+    /// The maximum size of a request in bytes now.
     pub(super) fn longest(&self) -> usize {
         self.longest
     }

@@ -1,8 +1,8 @@
 //! The size of requests.
 
-/// The most bytes of a request, unless one item alone is larger: backends reject 4 MiB and more.
+/// The maximum size of a request in bytes, unless one item alone is larger: backends reject 4 MiB and more.
 const MOST_BYTES: usize = 3 << 20;
-/// The least limit that requests are split to.
+/// The lowest limit to which requests are split, in bytes.
 pub(super) const LEAST_BYTES: usize = 16 << 10;
 /// The number of requests in a row that a receiver has to accept before larger ones are tried again.
 const GROWS_AFTER: u32 = 64;

@@ -20,9 +20,9 @@ use crate::config::ScrapeAddress;
 use crate::declare::value::OwnedValue;
 use crate::meter::exposition::Form;
 
-/// The most connections at a time. Further ones are closed.
+/// The maximum number of connections at a time. Further ones are closed.
 const CONNECTIONS: usize = 16;
-/// The most bytes of a request's head; scrapers send a few hundred.
+/// The maximum size of a request's head in bytes; scrapers send a few hundred.
 const HEAD_BYTES: usize = 8 * 1024;
 /// The time limits for receiving a request and for sending the response.
 const REQUEST: Duration = Duration::from_secs(5);

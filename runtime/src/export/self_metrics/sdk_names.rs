@@ -1,7 +1,7 @@
-//! The metrics about telemetry itself once more, under the names that OpenTelemetry's semantic conventions give to those of an SDK.
+//! The metrics about telemetry itself under a second set of names: those of an SDK in OpenTelemetry's semantic conventions.
 //!
-//! They are made of the points that are exported anyway, so they cost nothing where they are off and always agree with ours. Levels
-//! are gauges here, as ours are; the conventions have up-down counters.
+//! They are derived from the points of our metrics at each export, so they cost nothing while they are off, and always agree with
+//! ours. Levels are gauges, as ours are; in the conventions they are up-down counters.
 
 use std::borrow::Cow;
 
@@ -16,14 +16,14 @@ pub(crate) fn apply(is_on: bool, views: &Views, snapshot: &mut Snapshot) {
     snapshot.metrics.extend(added);
 }
 
-/// What a point of ours is in the conventions.
+/// The name, unit and attribute of one of our points in the conventions.
 struct Target {
     name: String,
     unit: &'static str,
     attribute: Option<(&'static str, &'static str)>,
 }
 
-/// The metrics of the conventions. What several of ours say of one of them is added up.
+/// Returns the metrics of the conventions. If several of our points become the same point there, they are added up.
 fn of(ours: &[MetricPoints]) -> Vec<MetricPoints> {
     let mut all: Vec<MetricPoints> = Vec::new();
     for metric in ours {
@@ -62,7 +62,7 @@ fn target(name: &str, point: &Point) -> Option<Target> {
         _ => Items::of_metric(name)?,
     };
     let queue = |what| match items {
-        // A reader of metrics has no queue; what it has read is with the exporter.
+        // Metrics have no processor queue: the exporter holds the points that were read.
         Items::Points => "exporter.metric_data_point.inflight".to_owned(),
         _ => format!("processor.{}.queue.{what}", items.name()),
     };
@@ -81,7 +81,7 @@ fn target(name: &str, point: &Point) -> Option<Target> {
     Some(Target { name: format!("otel.sdk.{name}"), unit: items.unit(), attribute })
 }
 
-/// Whether what was lost for this reason had reached an exporter, and the `error.type` of the loss.
+/// Returns whether items lost for this reason had reached an exporter, and the `error.type` of the loss.
 pub(super) fn error_type(reason: &str) -> Option<(bool, &'static str)> {
     Some(match reason {
         "span_buffer_full" | "queue_full" | "export_queue_full" => (false, "queue_full"),
@@ -119,7 +119,7 @@ impl Items {
         })
     }
 
-    /// Of the name of a metric; with the rest of the name.
+    /// Returns the kind of items that a metric counts, and the rest of its name.
     fn of_metric(name: &str) -> Option<(Self, &str)> {
         let prefixes =
             [("tc_spans_", Items::Spans), ("tc_metric_points_", Items::Points), ("tc_logs_", Items::Records)];

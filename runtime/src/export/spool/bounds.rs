@@ -10,8 +10,8 @@ use super::{Inner, Lost};
 
 /// How far in the future the time of a file may be: clocks are corrected now and then, and those of processes differ.
 const AHEAD: u64 = 60 * 1_000_000_000;
-/// The most unreadable files that are kept for diagnosis, and the most of all bytes that they may take (one part in so
-/// many).
+/// The limits for unreadable files that are kept for diagnosis: their number, and the divisor that gives their part of the
+/// spool's limit.
 const BAD_FILES: usize = 16;
 const BAD_PART: u64 = 8;
 

@@ -8,7 +8,7 @@ use super::name::{BAD, ENDING, Name, TEMPORARY};
 
 /// Files are counted in whole blocks, which also limits their number.
 const BLOCK: u64 = 4096;
-/// The most bytes that a name counts for: any name is possible, and sums must not overflow.
+/// The maximum size in bytes that is read from a name: any name is possible, and sums must not overflow.
 const LONGEST: u64 = 1 << 40;
 
 /// All files of spools. Files with other names, and everything that is not a plain file, are ignored.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Spooled;
 
-/// The least time between two reports of losses.
+/// The minimum time between two reports of losses.
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
 /// A number of spans and a number of log records.

@@ -127,7 +127,7 @@ struct Kept {
 /// The time of day, in nanoseconds since 1970.
 type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 
-/// The state from which the next name is made.
+/// The state from which the name of the next file is made.
 #[derive(Default)]
 struct Writing {
     number: u32,
@@ -258,7 +258,7 @@ impl Inner {
         known.handled.retain(|name| known.waiting.remove(name));
     }
 
-    /// Counts a loss, and reports losses that no account of this process counts.
+    /// Counts a loss, and writes warnings about losses that no account of this process counts.
     fn lose(&self, lost: &Lost) {
         let report = lock(&self.lost).add(lost, Instant::now());
         report.iter().for_each(|line| notice::say(format_args!("warning: {line}")));

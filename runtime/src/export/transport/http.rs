@@ -56,7 +56,7 @@ impl Client {
         Client { path, headers, media, gzip, connection: None }
     }
 
-    /// Makes a request without items.
+    /// Returns the body of a request without items, which probes the receiver.
     pub(super) fn nothing(&self) -> Bytes {
         Bytes::from_static(if self.media == Media::Json { b"{}" } else { b"" })
     }
@@ -85,8 +85,8 @@ impl Client {
         let (head, body) = response.into_parts();
         let (body, whole) = read(body).await;
         if !whole || !head.status.is_success() {
-            // Unread bytes would precede the next response: the rest of this one, or, if the receiver responded early,
-            // the rest of the request would precede the next request.
+            // The connection cannot be used again: the rest of this response would precede the next one, or, if the receiver
+            // responded early, the rest of this request would precede the next one.
             self.connection = None;
         }
         Ok(judge(&Response::from_parts(head, body), whole, self.media))

@@ -53,7 +53,7 @@ pub(crate) use self::sent::{Probe, Sent};
 use crate::base::secret::Secret;
 use crate::config::{Compression, Otlp, Protocol, Signal, TlsFiles};
 
-/// The most bytes of a response that are read; responses are short.
+/// The maximum number of bytes that are read of a response; responses are short.
 const ANSWER_BYTES: usize = 64 * 1024;
 
 /// The timeout of a probe.

@@ -6,7 +6,7 @@ use super::error::TargetError;
 use super::stream::Stream;
 use crate::config::TlsFiles;
 
-/// Has no values.
+/// A type without values: this build has no TLS.
 pub(super) struct Tls(Infallible);
 
 impl Tls {

@@ -12,7 +12,7 @@ use super::files::{Stamp, shown, stamp};
 use crate::base::secret::{Masked, Secret};
 use crate::config::HeaderCallback;
 
-/// The most bytes of a file with a header's value.
+/// The maximum size of a file with a header's value, in bytes.
 const LONGEST: u64 = 16 * 1024;
 
 /// A header and the source of its value. The last valid value stays in use until there is a new one.

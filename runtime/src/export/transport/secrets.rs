@@ -4,10 +4,10 @@ use super::address;
 use crate::base::secret::Secret;
 use crate::config::{HeaderSource, Otlp};
 
-/// The least length of a secret: replacing shorter values would remove ordinary words.
+/// The minimum length of a secret: replacing shorter values would remove ordinary words.
 const SHORTEST: usize = 4;
 
-/// The most characters of a text.
+/// The maximum number of characters of a text.
 const LONGEST: usize = 300;
 
 /// The secrets that must not be shown.

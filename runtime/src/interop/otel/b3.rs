@@ -14,12 +14,12 @@ pub(super) struct B3 {
 }
 
 impl B3 {
-    /// Writes one header.
+    /// Creates a propagator that writes one header.
     pub(super) fn single() -> Self {
         B3 { fields: vec![formats::B3::SINGLE.to_owned()] }
     }
 
-    /// Writes several headers.
+    /// Creates a propagator that writes several headers.
     pub(super) fn multiple() -> Self {
         B3 { fields: formats::B3::SEVERAL.map(str::to_owned).to_vec() }
     }

@@ -38,7 +38,7 @@ use crate::record::ids::{SpanId, TraceId};
 pub enum Temporality {
     /// The start of metrics.
     Cumulative,
-    /// The reader's previous snapshot. Sums that can shrink are cumulative all the same.
+    /// The reader's previous snapshot. Sums that can decrease are cumulative nevertheless.
     Delta,
 }
 

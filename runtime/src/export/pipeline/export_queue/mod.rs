@@ -51,7 +51,7 @@ pub(crate) struct OtlpReceiver {
     pub(crate) backend: String,
     pub(crate) protocol: Protocol,
     pub(crate) transport: Box<Transport>,
-    /// The most pending items.
+    /// The maximum number of pending items.
     pub(crate) most_items: u64,
     /// The spool, if this receiver uses it.
     pub(crate) disk: Option<Disk>,
@@ -174,17 +174,17 @@ impl ExportQueue {
         self.disk.as_ref().map(Disk::bytes)
     }
 
-    /// Bytes that the disk may hold.
+    /// The maximum size of the spool in bytes, if this queue uses it.
     pub(super) fn disk_capacity(&self) -> Option<u64> {
         self.disk.as_ref().map(Disk::capacity)
     }
 
-    /// The most items that may wait, if their number is limited.
+    /// The maximum number of pending items, if it is limited.
     pub(super) fn most_items(&self) -> Option<u64> {
         self.queue.borrow().outbox.most_items()
     }
 
-    /// Waits until nothing waits in memory any more. What waits on disk is not waited for.
+    /// Waits until no request is pending in memory. Does not wait for requests on disk.
     pub(super) async fn emptied(&self) {
         while !self.queue.borrow().outbox.is_empty() {
             let (answer, answered) = oneshot::channel();

@@ -26,7 +26,7 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// The interval of probes while a receiver is down, so that a backoff does not last much longer than the outage.
 const PROBE_EVERY: Duration = Duration::from_millis(500);
-/// The least time between two requests from disk.
+/// The minimum time between two requests from disk.
 const REPLAY_EVERY: Duration = Duration::from_millis(100);
 /// The interval of checks for requests that other processes have stored on disk.
 const LOOK_EVERY: Duration = Duration::from_secs(20);

@@ -28,9 +28,9 @@ const TAKE_EVERY: Duration = Duration::from_millis(200);
 const TAKE_IDLE: Duration = Duration::from_millis(500);
 /// The delay before taking again when receivers have no room.
 const ROOM: Duration = Duration::from_millis(1);
-/// The most time of a shutdown that is reserved for writing to disk.
+/// The maximum time that a shutdown reserves for writing to disk.
 const RESERVE: Duration = Duration::from_secs(1);
-/// The least time for checking the spool, even after the deadline.
+/// The minimum time for checking the spool, even after the deadline.
 const VERIFIES: Duration = Duration::from_millis(50);
 /// The shortest idle interval, however short the delay of batches is.
 const IDLE_LEAST: Duration = Duration::from_millis(100);
