@@ -24,9 +24,9 @@ tc_metrics! {
     static TASKS: ObservableGauge<(keys::runtime,), u64> = "tc_runtime_tasks_alive";
     /// Tasks in the queue that all workers share.
     static QUEUE: ObservableGauge<(keys::runtime,), u64> = "tc_runtime_global_queue_depth";
-    /// How long workers were busy, all of them together.
+    /// Time that all workers together were busy.
     static BUSY: Counter<(keys::runtime,), f64> = "tc_runtime_busy_seconds_total";
-    /// How often workers had nothing to do and slept.
+    /// Times that workers went to sleep because they had no task.
     static PARKS: Counter<(keys::runtime,)> = "tc_runtime_parks_total";
 }
 
@@ -39,8 +39,8 @@ tc_metrics! {
 /// | `tc_runtime_workers` | threads that run tasks |
 /// | `tc_runtime_tasks_alive` | tasks that were spawned and have not ended |
 /// | `tc_runtime_global_queue_depth` | tasks in the queue that all workers share |
-/// | `tc_runtime_busy_seconds_total` | how long workers were busy, all of them together |
-/// | `tc_runtime_parks_total` | how often workers had nothing to do and slept |
+/// | `tc_runtime_busy_seconds_total` | time that all workers together were busy |
+/// | `tc_runtime_parks_total` | times that workers went to sleep because they had no task |
 ///
 /// ```
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;

@@ -79,9 +79,9 @@ pub(crate) mod keys {
     crate::tc_keys! {
         /// A signal of telemetry itself.
         pub(crate) label signal: Signal = "signal";
-        /// What became of a request of telemetry itself.
+        /// The outcome of an export request.
         pub(crate) label outcome: Outcome = "outcome";
-        /// Why telemetry was lost.
+        /// The reason why telemetry was dropped.
         pub(crate) label reason: Reason = "reason";
         /// The receiver of a signal, by its address without secrets.
         pub(crate) label backend: Interned<16> = "backend";
@@ -91,35 +91,35 @@ pub(crate) mod keys {
 tc_metrics! {
     /// Sampled spans that began.
     static SPANS_CREATED: Counter = "tc_spans_created_total";
-    /// Spans that receivers took; with several receivers, the one that got the least.
+    /// Spans that receivers accepted; with several receivers, the lowest count.
     static SPANS_EXPORTED: Counter = "tc_spans_exported_total";
-    /// Spans that were answered with a success that is not one of OTLP: a backend may have them, or nobody.
+    /// Spans answered with a success that is not an OTLP response: it is unknown whether a backend has them.
     static SPANS_UNCONFIRMED: Counter = "tc_spans_unconfirmed_total";
-    /// Spans that were lost.
+    /// Spans that were dropped.
     static SPANS_DROPPED: Counter<(keys::reason,)> = "tc_spans_dropped_total";
     /// Sampled spans that began and have not ended.
     static SPANS_OPEN: Gauge<(), u64> = "tc_spans_open";
-    /// Points of metrics that receivers took; with several receivers, the one that got the least.
+    /// Metric points that receivers accepted; with several receivers, the lowest count.
     static POINTS_EXPORTED: Counter = "tc_metric_points_exported_total";
-    /// Points of metrics that were answered with a success that is not one of OTLP.
+    /// Metric points answered with a success that is not an OTLP response.
     static POINTS_UNCONFIRMED: Counter = "tc_metric_points_unconfirmed_total";
-    /// Points of metrics that were lost.
+    /// Metric points that were dropped.
     static POINTS_DROPPED: Counter<(keys::reason,)> = "tc_metric_points_dropped_total";
-    /// Log records that receivers took; with several receivers, the one that got the least.
+    /// Log records that receivers accepted; with several receivers, the lowest count.
     static LOGS_EXPORTED: Counter = "tc_logs_exported_total";
-    /// Log records that were answered with a success that is not one of OTLP.
+    /// Log records answered with a success that is not an OTLP response.
     static LOGS_UNCONFIRMED: Counter = "tc_logs_unconfirmed_total";
-    /// Log records that were lost.
+    /// Log records that were dropped.
     static LOGS_DROPPED: Counter<(keys::reason,)> = "tc_logs_dropped_total";
-    /// Bytes of requests that wait to be sent.
+    /// Bytes of pending requests.
     static QUEUE_BYTES: Gauge<(keys::signal,), u64> = "tc_export_queue_bytes";
-    /// Spans, points and log records that wait to be sent.
+    /// Pending spans, points and log records.
     static QUEUE_ITEMS: Gauge<(keys::signal,), u64> = "tc_export_queue_items";
-    /// Bytes of requests of all signals that could wait now, those that do included.
+    /// Bytes that pending requests of all signals may take now, including those already pending.
     static QUEUE_CAPACITY_BYTES: Gauge<(), u64> = "tc_export_queue_capacity_bytes";
-    /// Spans or log records that may wait, where their number is limited (`OTEL_BSP_MAX_QUEUE_SIZE`, `OTEL_BLRP_MAX_QUEUE_SIZE`).
+    /// Maximum number of pending spans or log records, if limited (`OTEL_BSP_MAX_QUEUE_SIZE`, `OTEL_BLRP_MAX_QUEUE_SIZE`).
     static QUEUE_CAPACITY_ITEMS: Gauge<(keys::signal,), u64> = "tc_export_queue_capacity_items";
-    /// When a receiver last took a request. Absent before the first one.
+    /// When a receiver last accepted a request. Absent before the first one.
     static LAST_SUCCESS: Gauge<(keys::signal, keys::backend)> = "tc_export_last_success_timestamp_seconds";
     /// Bytes that all buffers of telemetry may take.
     static MEMORY_LIMIT: Gauge<(), u64> = "tc_memory_limit_bytes";
@@ -127,21 +127,21 @@ tc_metrics! {
     static MEMORY_FREE: Gauge<(), u64> = "tc_memory_free_bytes";
     /// Values that are missing in exports because the callbacks that observe them had not returned.
     static CALLBACKS_LATE: Counter = "tc_callbacks_late_total";
-    /// Times the clock of spans began anew: the machine was suspended or moved, or its hardware counter is no longer trusted.
+    /// Times the clock of spans was restarted: the machine was suspended or moved, or its hardware counter is no longer trusted.
     static CLOCK_RESTARTS: Counter = "tc_clock_restarts_total";
-    /// How long requests took, each attempt by itself.
+    /// Duration of export requests, per attempt.
     static EXPORT_SECONDS: Histogram<(keys::signal,)> = "tc_export_duration_seconds";
-    /// Requests that were sent, each attempt by itself.
+    /// Export requests, per attempt.
     static EXPORT_REQUESTS: Counter<(keys::signal, keys::outcome)> = "tc_export_requests_total";
-    /// How long the export thread has been stuck in something. Set when the metrics are read, without that thread.
+    /// How long the export thread has been stuck.
     static EXPORT_STALLED: Gauge = "tc_export_stalled_seconds";
     /// Spans and contexts that were still entered when the one around them ended: leaked guards, suspended coroutines.
     static SPANS_CUT_OFF: Counter = "tc_spans_cut_off_total";
     /// Lines that were dropped because standard error was blocked.
     static LINES_DROPPED: Counter = "tc_lines_dropped_total";
-    /// Bytes on disk that wait to be sent.
+    /// Pending bytes on disk.
     static SPOOL_BYTES: Gauge<(), u64> = "tc_spool_bytes";
-    /// Bytes that may wait on disk.
+    /// Maximum number of pending bytes on disk.
     static SPOOL_CAPACITY_BYTES: Gauge<(), u64> = "tc_spool_capacity_bytes";
 }
 

@@ -436,7 +436,7 @@ const SHOWN_KEY: usize = 64;
 /// use tracecast::Context;
 ///
 /// let error = Context::current().with_baggage("no token", "gold").err().unwrap();
-/// assert!(error.to_string().starts_with("`no token` cannot be in the baggage"));
+/// assert!(error.to_string().starts_with("`no token` cannot be added to the baggage"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaggageError {

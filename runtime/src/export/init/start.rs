@@ -312,8 +312,8 @@ fn signal_described(config: &Config, signal: Signal, custom: usize) -> String {
     let mut all = config.destinations(signal);
     all.extend((0..custom).map(|_| "a custom exporter".to_owned()));
     let name = match signal {
-        Signal::Traces if cfg!(feature = "off") => "traces without annotated spans",
-        Signal::Metrics if cfg!(feature = "off") => "metrics without declared ones",
+        Signal::Traces if cfg!(feature = "off") => "traces (annotated spans compiled out)",
+        Signal::Metrics if cfg!(feature = "off") => "metrics (declared metrics compiled out)",
         _ => signal.name(),
     };
     #[cfg(has_logs)]

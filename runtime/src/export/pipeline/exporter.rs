@@ -65,13 +65,15 @@ impl CustomExporter {
             }
             match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                 Ok(runtime) => Work { exporter, timeout, reported: Reported::default() }.run(&runtime, &receiver),
-                Err(error) => {
-                    notice::say(format_args!("the span exporter did not start, and its spans are dropped: {error}"))
-                }
+                Err(error) => notice::say(format_args!(
+                    "warning: could not start a custom span exporter; its spans are dropped: {error}"
+                )),
             }
         };
         if let Err(error) = thread::Builder::new().name("tracecast-exporter".to_owned()).spawn(run) {
-            notice::say(format_args!("the span exporter did not start, and its spans are dropped: {error}"));
+            notice::say(format_args!(
+                "warning: could not start a custom span exporter; its spans are dropped: {error}"
+            ));
         }
         CustomExporter { jobs, account: Arc::default(), room }
     }
