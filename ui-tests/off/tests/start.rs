@@ -44,8 +44,14 @@ fn the_start_line_and_the_report_say_so() {
         run(&[("OTEL_TRACES_EXPORTER", "console"), ("OTEL_METRICS_EXPORTER", "console"), ("OTEL_LOG_LEVEL", "warn")]);
     let line = text.lines().find(|line| line.contains("warning: annotated spans")).expect(&text);
     assert!(line.contains("are compiled out by the feature `off` of tracecast") && line.contains(SHOWN_BY), "{line}");
-    assert!(line.contains("traces (annotated spans compiled out) to the console") && !line.contains("traces to"), "{line}");
-    assert!(line.contains("metrics (declared metrics compiled out) to the console") && !line.contains("metrics to"), "{line}");
+    assert!(
+        line.contains("traces (annotated spans compiled out) to the console") && !line.contains("traces to"),
+        "{line}"
+    );
+    assert!(
+        line.contains("metrics (declared metrics compiled out) to the console") && !line.contains("metrics to"),
+        "{line}"
+    );
     let report = text.lines().find(|line| line.contains("report: ")).expect(&text);
     assert!(report.contains("report: 0 spans ended") && report.contains(SHOWN_BY), "{report}");
 }
