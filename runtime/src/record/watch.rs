@@ -10,6 +10,9 @@ use crate::record::published::Fate;
 use crate::record::recorder;
 use crate::record::threads::ThreadCounts;
 
+/// The shortest pause between two scans after which the second one is late, in seconds.
+const SHORTEST_PAUSE: f64 = 0.02;
+
 /// Detects polls that last too long.
 pub(crate) struct Watch {
     threshold: f64,
@@ -42,7 +45,9 @@ impl Watch {
 
     /// Returns true if this scan comes so long after the previous one that the time between them is unknown.
     fn is_late(&mut self, now: u64) -> bool {
-        self.last.replace(now).is_none_or(|last| clock::seconds(last, now) > self.threshold)
+        // A scan every few milliseconds is never exactly on time.
+        let limit = self.threshold.max(SHORTEST_PAUSE);
+        self.last.replace(now).is_none_or(|last| clock::seconds(last, now) > limit)
     }
 
     /// Scans all threads. Call it several times per threshold: after a longer pause the process may have been stopped or starved,
@@ -84,5 +89,12 @@ mod tests {
         let ticks = |seconds: f64| (seconds / clock::seconds(start, start + 1_000_000) * 1e6) as u64;
         let at = [0.0, 0.025, 0.11, 0.3, 0.325].map(|seconds| start + ticks(seconds));
         assert_eq!(at.map(|reading| watch.is_late(reading)), [true, false, false, true, false]);
+        let mut often = Watch::new(0.001);
+        let at = [0.0, 0.003, 0.013, 0.1].map(|seconds| start + ticks(seconds));
+        assert_eq!(
+            at.map(|reading| often.is_late(reading)),
+            [true, false, false, true],
+            "a threshold of 1 ms is usable"
+        );
     }
 }
