@@ -1,5 +1,5 @@
-//! Records the answers of this machine's NVIDIA driver, for a test that needs no GPU: `cargo run -p tracecast-nvml --example
-//! record > nvml/tests/drivers/<driver>-<gpu>.script`.
+//! Records the answers of this machine's NVIDIA driver, for a test that needs no GPU:
+//! `cargo run -p tracecast-nvml --example record > nvml/tests/drivers/<driver>-<gpu>.script`.
 //!
 //! Only reading calls are made. UUIDs, serial numbers, PCI bus ids and processes are left out. An argument selects another
 //! library: `-- /opt/nvidia/lib64/libnvidia-ml.so.1`.

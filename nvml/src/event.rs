@@ -1,4 +1,4 @@
-//! GPU events for the program, and the bounded queue between the threads that see them and the program's handler.
+//! GPU events for the program, and the bounded queue between the threads that detect them and the program's handler.
 //!
 //! Threads that call the driver only push events; they never wait for the handler, which runs on its own thread.
 
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use tracecast::tc_metrics;
 
-/// Events that wait for the handler.
+/// The most events that wait for the handler.
 const CAPACITY: usize = 256;
 
 tc_metrics! {
@@ -59,7 +59,7 @@ pub struct GpuEvent {
 pub enum GpuEventKind {
     /// The GPU reported the XID with this number.
     Xid(u64),
-    /// The driver refuses calls for the GPU. The monitor looks for it again until it answers.
+    /// The driver refuses calls for the GPU. The monitor searches for the GPU until it answers again.
     Lost {
         /// The cause, as in the label `error` of `tc_nvml_errors_total`, such as `gpu_lost`, `reset_required`, `not_found` or
         /// `uninitialized` (the driver was reloaded).
@@ -91,9 +91,9 @@ pub(crate) struct Events {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<GpuEvent>,
-    /// Events were dropped since the queue was last empty.
+    /// Whether events were dropped since the queue was last empty.
     overflowed: bool,
-    /// The overflow has been logged.
+    /// Whether the overflow has been logged.
     logged: bool,
     closed: bool,
 }

@@ -11,7 +11,7 @@
 //!
 //! Only the monitor's own threads call the driver, one sampling thread per GPU. A call that hangs therefore affects one GPU: its
 //! values become a gap and its `tc_gpu_up` becomes 0, while all other metrics continue. An unknown value is absent; it is never
-//! shown as 0 or as a stale value.
+//! shown as 0, and an old value disappears after three intervals.
 //!
 //! Metrics that OpenTelemetry's semantic conventions define, such as `hw.gpu.utilization`, can use the conventional name, unit
 //! and attributes instead: [`Config::with_names`]. Only one of the two is emitted. [`Config`] also enables optional metrics: the

@@ -21,7 +21,7 @@ static RUNNING: AtomicBool = AtomicBool::new(false);
 /// ```
 /// let config = tracecast_nvml::Config::default().with_devices(["0"]);
 /// let monitor = tracecast_nvml::start(config);
-/// // .. the program runs; GPU 0 is looked after ..
+/// // .. the program runs; GPU 0 is monitored ..
 /// drop(monitor);
 /// ```
 pub fn start(config: Config) -> Monitor {
@@ -55,7 +55,7 @@ pub fn start(config: Config) -> Monitor {
 /// ```
 /// let first = tracecast_nvml::start(tracecast_nvml::Config::default());
 /// let second = tracecast_nvml::start(tracecast_nvml::Config::default());
-/// assert_eq!(format!("{second:?}"), "Monitor { running: false }"); // there is one in a process
+/// assert_eq!(format!("{second:?}"), "Monitor { running: false }"); // a process has one monitor
 /// # drop(first);
 /// ```
 #[must_use = "GPUs are looked after until the monitor is dropped; bind it to a name in `main`"]

@@ -19,7 +19,7 @@ use crate::abi::fields::{FIELDS, Scope};
 use crate::abi::gpm;
 use crate::value::Code;
 
-/// Longer than any text that a driver gives.
+/// The size of text buffers, longer than any text of a driver.
 const TEXT: usize = 96;
 /// The time between the two GPM samples from which a GPU's activity is computed.
 const BETWEEN: Duration = Duration::from_millis(500);

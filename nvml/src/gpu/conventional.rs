@@ -28,7 +28,7 @@ pub(crate) enum Task {
     Decoder,
 }
 
-/// Where a temperature is measured.
+/// The location of a temperature sensor.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Sensor {
     Gpu,

@@ -52,7 +52,7 @@ pub trait DeviceId: Named {}
 impl DeviceId for u32 {}
 impl DeviceId for &str {}
 
-/// Names a GPU. Not reachable from outside, so that no other crate implements [`DeviceId`].
+/// Identifies a GPU. The trait is not reachable from other crates, so none can implement [`DeviceId`].
 pub trait Named {
     /// Returns the label of the GPU, if it is known.
     fn label(self) -> Option<u32>;

@@ -67,7 +67,7 @@ const ONE_LINK_FIELDS: [u32; 1 + ONE_LINK_ERRORS] = [
     NVML_FI_DEV_NVLINK_COUNT_SYMBOL_ERRORS,
 ];
 
-/// In the order of `labels::Limit`.
+/// The temperature thresholds, in the order of `labels::Limit`.
 const THRESHOLDS: [TemperatureThreshold; LIMITS] = [
     TemperatureThreshold::Shutdown,
     TemperatureThreshold::Slowdown,

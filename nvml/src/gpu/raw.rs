@@ -175,8 +175,8 @@ fn number(field: &nvmlFieldValue_t) -> Option<u64> {
     {
         return None;
     }
-    // SAFETY: all of it was initialized, by `fields` to 0 and by the library as the type says, and every pattern of bits
-    // is a number of each of these types.
+    // SAFETY: the union was initialized, by `fields` to 0 and by the library with the given type, and every bit pattern is valid
+    // for each of these types.
     unsafe {
         match field.valueType {
             nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_INT => Some(u64::from(value.uiVal)),

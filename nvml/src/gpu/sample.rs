@@ -116,7 +116,7 @@ pub(crate) struct Links {
 /// One NVLink.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Link {
-    /// 1 if it is up.
+    /// 1 if the link is up.
     pub(crate) state: Option<u64>,
     /// By kind, since an unspecified time.
     pub(crate) errors: [Option<u64>; ONE_LINK_ERRORS],
@@ -127,7 +127,7 @@ pub(crate) struct Link {
 pub(crate) struct Text([u8; Text::MOST]);
 
 impl Text {
-    /// Longer than any UUID and product name.
+    /// The size of the buffer, longer than any UUID or product name.
     pub(crate) const MOST: usize = 96;
 
     /// Creates a text that ends at the first zero.

@@ -16,7 +16,8 @@ use crate::gpu::view::Description;
 use crate::stop::{Backoff, Stop};
 
 /// Samples the GPU at one index until the monitor ends, or until the index has a GPU that is not selected. `slot` is filled until
-/// the UUID of the GPU is known. After a GPU is lost, the library is loaded again and the GPU searched, with growing pauses.
+/// the UUID of the GPU is known. After the loss of a GPU, the library is loaded again and the GPU is searched for, with growing
+/// pauses.
 ///
 /// Returns the number of GPUs if this thread filled the slot of another GPU before, which may be at another index now.
 pub(crate) fn run(

@@ -1,4 +1,4 @@
-//! The XIDs that have a series and a name of their own.
+//! The XIDs with their own series and description.
 //!
 //! The list is from NVIDIA's "XID Errors" (<https://docs.nvidia.com/deploy/xid-errors/>: the catalogue, and the list for older
 //! GPUs) of November 2026: the XIDs on which operators or developers should act according to the document, and all of NVLink.

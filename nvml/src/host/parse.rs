@@ -63,8 +63,8 @@ pub(super) fn most_files(limits: &str) -> Option<u64> {
     rest(limits, "Max open files")?.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the microseconds for which `some` tasks waited, or all of them (`full`): `some avg10=0.00 avg60=0.00 avg300=0.00
-/// total=12`.
+/// Returns the microseconds for which `some` tasks waited, or all of them (`full`):
+/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=12`.
 pub(super) fn stall(pressure: &str, who: &str) -> Option<u64> {
     rest(pressure, who)?.rsplit_once("total=")?.1.parse().ok()
 }

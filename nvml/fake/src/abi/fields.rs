@@ -12,7 +12,7 @@ use crate::value::Gpu;
 pub(crate) struct Field {
     pub(crate) id: c_uint,
     pub(crate) name: &'static str,
-    /// Whether it has 64 bits.
+    /// Whether the value has 64 bits.
     pub(crate) is_long: bool,
     pub(crate) scope: Scope,
 }

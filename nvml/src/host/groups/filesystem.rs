@@ -118,7 +118,7 @@ fn usage(path: &CString) -> Bytes {
     if unsafe { libc::statvfs(path.as_ptr(), status.as_mut_ptr()) } != 0 {
         return [None; 3];
     }
-    // SAFETY: the function succeeded, so it has filled it in.
+    // SAFETY: the function succeeded, so it has initialized `status`.
     let status = unsafe { status.assume_init() };
     #[allow(clippy::unnecessary_cast, reason = "some platforms have other types")]
     let [unit, size, free, available] =
