@@ -74,8 +74,8 @@ impl Config {
         self
     }
 
-    /// Sets the length of the sliding window for the minimum, mean and maximum of utilization, power, temperature and clocks; 60
-    /// s by default, the default export interval. A window shorter than the export interval loses samples.
+    /// Sets the length of the sliding window for the minimum, mean and maximum of utilization, power, temperature and clocks;
+    /// 60 s by default, the default export interval. A window shorter than the export interval loses samples.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -98,8 +98,8 @@ impl Config {
         self
     }
 
-    /// Estimates PCIe bytes from the transfer rate if the driver does not count them; off by default, because the driver takes 20
-    /// ms for each direction. Drivers from 555 on count the bytes.
+    /// Estimates PCIe bytes from the transfer rate if the driver does not count them; off by default, because the driver takes
+    /// 20 ms for each direction. Drivers from 555 on count the bytes.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_pcie_throughput(true);

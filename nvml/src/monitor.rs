@@ -67,7 +67,7 @@ impl Monitor {
     /// Returns all monitored GPUs, each with its newest sample, in the order of their label `gpu`.
     ///
     /// It reads the samples of the monitor's threads and does not call the driver, so it returns at once, even while a GPU hangs.
-    /// The list is empty just after the start and without a driver.
+    /// The list is empty just after the start and while no driver has been found.
     ///
     /// ```
     /// let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());
