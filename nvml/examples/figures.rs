@@ -1,8 +1,8 @@
-//! What the monitor costs with eight GPUs: `cargo run --release -p tracecast-nvml --example figures`.
+//! Measures the cost of the monitor with eight GPUs: `cargo run --release -p tracecast-nvml --example figures`.
 //!
-//! The driver is the fake, whose calls cost more than most of a real one's, as each reads a script. So the same calls are
-//! made without the monitor too, and both are printed: what is beyond them is ours. With `-- conventions` metrics have the
-//! names of the semantic conventions.
+//! The driver is the fake, whose calls cost more than most calls of a real driver, because each reads a script. So the same calls
+//! are also made without the monitor, and both costs are printed: the difference is the monitor's own. With `-- conventions` the
+//! metrics use conventional names.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,12 +18,12 @@ use tracecast_nvml_fake::Fake;
 const GPUS: u32 = 8;
 const INTERVAL: Duration = Duration::from_secs(5);
 const WATCHED: Duration = Duration::from_secs(30);
-/// The kernel counts the time of a thread in steps of some milliseconds, so a round takes many of those.
+/// The kernel counts the time of a thread in steps of some milliseconds, so a round has to take many steps.
 const TIMES: u32 = 4000;
 const ROUNDS: u32 = 7;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Where a driver sleeps until there is an event, this looks for one when a wait begins and when it ends.
+    // The fake polls for events, here only at the start and the end of a wait; a driver sleeps until an event occurs.
     let fake = Fake::new(&format!("gpus = {GPUS}; event_pause = 60"))?;
     let metering = MetricsGuard::start(MetricsConfig::default())?;
     let mut reader = metering.reader(Temporality::Cumulative);
@@ -53,10 +53,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// How long the monitor waits for an XID before it looks around.
+/// The monitor's timeout for one wait for an XID.
 const WAIT: Duration = Duration::from_millis(500);
 
-/// What it takes to read all metrics: the median of some rounds, each of many.
+/// Prints the cost of reading all metrics: the median of several rounds of many readings.
 fn collections(reader: &mut Reader) -> std::io::Result<()> {
     std::thread::sleep(INTERVAL + INTERVAL / 2);
     let series: usize = reader.snapshot().metrics.iter().map(|metric| metric.points.len()).sum();
@@ -72,7 +72,7 @@ fn collections(reader: &mut Reader) -> std::io::Result<()> {
     Ok(())
 }
 
-/// How long this thread has run: other programs of the machine take nothing of it.
+/// Returns the CPU time of this thread, which other programs of the machine do not affect.
 fn cpu() -> std::io::Result<Duration> {
     Ok(Duration::from_nanos(ran(Path::new("/proc/thread-self"))?))
 }
@@ -82,7 +82,7 @@ fn ran(task: &Path) -> std::io::Result<u64> {
     Ok(text.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap_or(0))
 }
 
-/// Nanoseconds that the monitor's threads have run, by what they do.
+/// Returns the CPU time of the monitor's threads in nanoseconds, by kind.
 fn threads() -> std::io::Result<BTreeMap<String, u64>> {
     let mut sums = BTreeMap::new();
     for task in std::fs::read_dir("/proc/self/task")? {
@@ -96,7 +96,7 @@ fn threads() -> std::io::Result<BTreeMap<String, u64>> {
     Ok(sums)
 }
 
-/// What the calls of a sample take without a monitor, without those about single links.
+/// Returns the cost of a sample's calls without the monitor, except those for single links.
 fn sample(nvml: &Nvml) -> Result<Duration, Box<dyn std::error::Error>> {
     let gpu = nvml.device_by_index(0)?;
     let fields = [82, 142, 143, 144, 145, 29, 30, 31, 230, 74, 75, 76, 77, 78, 79, 197, 198];
@@ -129,7 +129,7 @@ fn sample(nvml: &Nvml) -> Result<Duration, Box<dyn std::error::Error>> {
     Ok((cpu()? - before) / TIMES)
 }
 
-/// What a wait takes that brings nothing: a short one, as the time that it sleeps costs nothing.
+/// Returns the cost of a wait without an event. The wait is short, because sleeping costs no CPU time.
 fn wait(nvml: &Nvml) -> Result<Duration, Box<dyn std::error::Error>> {
     let gpu = nvml.device_by_index(0)?;
     let set = gpu.register_events(EventTypes::CRITICAL_XID_ERROR, nvml.create_event_set()?).map_err(|e| e.error)?;

@@ -1,4 +1,4 @@
-//! What a sample of the host costs: `cargo run --release -p tracecast-nvml --example host_cost`.
+//! Measures the cost of a host sample: `cargo run --release -p tracecast-nvml --example host_cost`.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     println!("a whole sample, with its metrics: {:?}", each(|| reader.sample(Names::Tracecast)));
 
-    // As many as the process may have, up to 100 000.
+    // As many files as the process may open, up to 100 000.
     let files: Vec<File> = (0..100_000).map_while(|_| File::open("/dev/null").ok()).collect();
     for (name, read) in HostReader::PARTS.iter().filter(|(name, _)| *name == "open files") {
         println!("{name}, when there are {}: {:?}", files.len(), each(|| read(&mut reader)));
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// How long one takes; the least of many short attempts, as other programs of the machine take their time too.
+/// Returns the time of one run: the minimum of many short attempts, because other programs of the machine also take time.
 fn each(mut made: impl FnMut()) -> Duration {
     let attempt = |_| {
         let start = Instant::now();

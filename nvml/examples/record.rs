@@ -1,8 +1,8 @@
-//! Writes down every answer of this machine's NVIDIA driver, for a test that needs no GPU:
+//! Records the answers of this machine's NVIDIA driver, for a test that needs no GPU:
 //! `cargo run -p tracecast-nvml --example record > nvml/tests/drivers/<driver>-<gpu>.script`.
 //!
-//! Only calls that read are made. UUIDs, serial numbers, places on the bus and processes are left out. Another library than the driver's
-//! own may be named: `-- /opt/nvidia/lib64/libnvidia-ml.so.1`.
+//! Only reading calls are made. UUIDs, serial numbers, PCI bus ids and processes are left out. An argument selects another
+//! library: `-- /opt/nvidia/lib64/libnvidia-ml.so.1`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is looked after, and how often.
+//! The settings of a monitor: which GPUs and host metrics are sampled, how often, and under which names.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::event::{GpuEvent, Handler};
 use crate::host_group::HostGroup;
 use crate::names::Names;
 
-/// What a monitor does.
+/// The settings of a monitor.
 ///
 /// ```
 /// use std::time::Duration;
@@ -61,7 +61,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How often each GPU is asked; 5 s by default, and 10 ms at least. A value older than three of these is a gap.
+    /// Sets the sampling interval; 5 s by default, at least 10 ms and at most an hour. Values older than three intervals become
+    /// gaps.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -73,8 +74,8 @@ impl Config {
         self
     }
 
-    /// How long the window is over which minimum, mean and maximum of utilization, power, temperature and clocks are shown; 60 s by
-    /// default, which is how often metrics are exported. A window that is shorter than the time between two exports loses samples.
+    /// Sets the length of the sliding window for the minimum, mean and maximum of utilization, power, temperature and clocks;
+    /// 60 s by default, the default export interval. A window shorter than the export interval loses samples.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -86,7 +87,7 @@ impl Config {
         self
     }
 
-    /// The NVML library, where it is not the one that the linker finds.
+    /// Loads the NVML library from this path instead of the one that the dynamic linker finds.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_library("/opt/nvidia/lib64/libnvidia-ml.so.1");
@@ -97,8 +98,8 @@ impl Config {
         self
     }
 
-    /// Whether bytes over PCIe are estimated from their rate where the driver does not count them; off by default, because the
-    /// driver takes 20 ms for each direction. Drivers from 555 on count them.
+    /// Estimates PCIe bytes from the transfer rate if the driver does not count them; off by default, because the driver takes
+    /// 20 ms for each direction. Drivers from 555 on count the bytes.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_pcie_throughput(true);
@@ -109,7 +110,7 @@ impl Config {
         self
     }
 
-    /// Whether fan, performance state and PCIe link are measured too; off by default.
+    /// Also measures the fan, the performance state and the PCIe link; off by default.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_details(true);
@@ -120,8 +121,8 @@ impl Config {
         self
     }
 
-    /// Whether links between GPUs are measured: what they moved, their state and their errors; on by default. GPUs without links cost
-    /// one call.
+    /// Measures NVLinks: bytes transferred, state and errors; on by default. A GPU without links costs one driver call per
+    /// sample.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_nvlink(false);
@@ -132,8 +133,9 @@ impl Config {
         self
     }
 
-    /// Whether it is measured how busy parts of the GPU and of its MIG instances are, as tensor cores; off by default. GPUs have that
-    /// (it is called GPM) from Hopper on, and it costs the driver more than everything else. On other GPUs one line is logged.
+    /// Measures the activity of parts of the GPU and of its MIG instances, such as tensor cores, with NVML's GPM; off by default,
+    /// because it costs the driver more than all other values together. GPM requires Hopper or later; for other GPUs one line is
+    /// logged.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_activity(true);
@@ -144,7 +146,7 @@ impl Config {
         self
     }
 
-    /// Whether GPUs are looked after; on by default. If not, the driver is never loaded.
+    /// Monitors GPUs; on by default. If off, the driver is never loaded.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_gpus(false); // the host alone
@@ -155,11 +157,11 @@ impl Config {
         self
     }
 
-    /// The GPUs that are looked after, by index (`0`) or by UUID or the start of one (`GPU-5a3c`). A GPU that is named by its UUID
-    /// is followed to any index; an index is whichever GPU the driver has there.
+    /// Selects GPUs by index (`0`), by UUID, or by the start of a UUID (`GPU-5a3c`). A GPU selected by UUID is followed to any
+    /// index; an index selects whichever GPU the driver lists there.
     ///
-    /// Without this `NVIDIA_VISIBLE_DEVICES` and `CUDA_VISIBLE_DEVICES` say which. Indices are NVML's, which are those of
-    /// CUDA where all GPUs are alike or `CUDA_DEVICE_ORDER` is `PCI_BUS_ID`.
+    /// Without this setting `NVIDIA_VISIBLE_DEVICES` and `CUDA_VISIBLE_DEVICES` select the GPUs. Indices are those of NVML, which
+    /// equal CUDA's if all GPUs are of one model or `CUDA_DEVICE_ORDER` is `PCI_BUS_ID`.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_devices(["0", "GPU-5a3c"]);
@@ -170,7 +172,8 @@ impl Config {
         self
     }
 
-    /// Where sysfs is mounted, if not at `/sys`. It says which GPUs sleep; those are not asked, which would wake them.
+    /// Sets the mount point of sysfs, `/sys` by default. The monitor reads there which GPUs are suspended; it does not query
+    /// those, because a query would wake them.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_sysfs("/host/sys");
@@ -181,7 +184,7 @@ impl Config {
         self
     }
 
-    /// Whether the machine, the process and its container are measured too; on by default.
+    /// Also measures the machine, the process and its container; on by default.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_host(false); // GPUs alone
@@ -192,7 +195,8 @@ impl Config {
         self
     }
 
-    /// Below which folder `proc` and `sys` are, if not below `/`: where a container has those of its machine mounted.
+    /// Sets the directory that contains `proc` and `sys`, `/` by default; in a container, the directory where the host's file
+    /// system is mounted.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_host_root("/host");
@@ -203,8 +207,8 @@ impl Config {
         self
     }
 
-    /// Further metrics of the machine: none by default. Each group reads a file or two more for each sample; another call replaces
-    /// the groups.
+    /// Enables further groups of machine metrics; none by default. Each group reads one or two more files per sample. Another
+    /// call replaces the groups.
     ///
     /// ```
     /// use tracecast_nvml::{Config, HostGroup};
@@ -217,8 +221,9 @@ impl Config {
         self
     }
 
-    /// Shows which pod and container each GPU and MIG instance is allocated to, as `tc_gpu_pod_info{uuid, namespace, pod, container}`. The
-    /// kubelet says it on a socket of the node, which has to be mounted; `/var/lib/kubelet/pod-resources/kubelet.sock` is the usual one.
+    /// Shows which pod and container each GPU and MIG instance is allocated to, as
+    /// `tc_gpu_pod_info{uuid, namespace, pod, container}`. The monitor asks the kubelet through this socket of the node, which must be
+    /// mounted; the usual path is `/var/lib/kubelet/pod-resources/kubelet.sock`.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default()
@@ -232,7 +237,7 @@ impl Config {
         self
     }
 
-    /// How metrics are called; as all others of Tracecast by default.
+    /// Sets the naming style of the metrics; Tracecast's names by default.
     ///
     /// ```
     /// use tracecast_nvml::{Config, Names};
@@ -245,12 +250,12 @@ impl Config {
         self
     }
 
-    /// Calls `handler` when a GPU reports an XID, is lost, hangs or recovers; another call replaces it.
+    /// Calls `handler` when a GPU reports an XID, is lost, hangs or recovers. Another call replaces the handler.
     ///
-    /// The handler runs on a thread of its own, one event at a time, in the order in which they happened. The monitor never
-    /// waits for it: up to 256 events wait, beyond that XIDs are dropped first, and `tc_gpu_events_dropped_total` counts them.
-    /// If the handler panics, it is called for the next event all the same. When the monitor ends, waiting events are
-    /// discarded.
+    /// The handler runs on its own thread, one event at a time, in the order of the events. The monitor never waits for the
+    /// handler: up to 256 events are queued; if the queue is full, the oldest XID is dropped first, and
+    /// `tc_gpu_events_dropped_total` counts the dropped events. If the handler panics, it is still called for later events. When
+    /// the monitor ends, queued events are discarded.
     ///
     /// Read [`Monitor::gpus`](crate::Monitor::gpus) for the current state.
     ///
@@ -268,18 +273,18 @@ impl Config {
         self
     }
 
-    /// How old a value may become.
+    /// The age from which a value is a gap.
     pub(crate) fn stale_after(&self) -> Duration {
         self.interval * 3
     }
 
-    /// How often the kubelet is asked: what runs on a GPU changes less often than what it does.
+    /// The interval between requests to the kubelet, which is longer because allocations change less often than values.
     #[cfg(all(feature = "kubernetes", unix))]
     pub(crate) fn pods_pause(&self) -> Duration {
         self.interval * 6
     }
 
-    /// The longest pause between two attempts to find what is lost, and between two looks for what is new.
+    /// The longest pause between attempts to find a lost GPU or the driver, and between searches for new GPUs.
     pub(crate) fn longest_pause(&self) -> Duration {
         self.interval * 12
     }

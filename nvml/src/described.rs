@@ -1,12 +1,13 @@
-//! Labels that stand for several attributes, for info metrics: one ordinal for everything that is known of a thing.
+//! Labels with several attributes, for info metrics: one ordinal represents all attributes of an object.
 //!
-//! So an info metric has as many series as things, however many values their attributes have, and a thing may change its texts.
+//! So an info metric has one series per object, however many values the attributes have, and the attributes of an object may
+//! change.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
-/// The texts of a label, by ordinal: `PARTS` attributes each. An empty text leaves its attribute out.
+/// The attribute values of a label, by ordinal, `PARTS` for each. An attribute with an empty value is left out.
 pub(crate) struct Texts<const PARTS: usize>(RwLock<BTreeMap<usize, [String; PARTS]>>);
 
 impl<const PARTS: usize> Texts<PARTS> {
@@ -24,7 +25,7 @@ impl<const PARTS: usize> Texts<PARTS> {
     }
 }
 
-/// Declares a label that stands for several attributes, with the table of their texts.
+/// Declares a label with several attributes, and the table of their values.
 macro_rules! described {
     ($(#[doc = $doc:tt] $label:ident of $most:expr, in $texts:ident: [$($part:tt),+];)+) => {$(
         #[doc = $doc]

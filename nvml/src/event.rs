@@ -1,6 +1,6 @@
-//! GPU events for the program, and the bounded queue between the threads that see them and the program's handler.
+//! GPU events for the program, and the bounded queue between the threads that detect them and the program's handler.
 //!
-//! Threads that call the driver only push: they never wait for the handler, which runs on a thread of its own.
+//! Threads that call the driver only push events; they never wait for the handler, which runs on its own thread.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use tracecast::tc_metrics;
 
-/// Events that wait for the handler.
+/// The most events that wait for the handler.
 const CAPACITY: usize = 256;
 
 tc_metrics! {
@@ -38,13 +38,13 @@ pub struct GpuEvent {
     pub gpu: u32,
     /// The UUID of the GPU; `None` until it has answered once.
     pub uuid: Option<String>,
-    /// When the monitor saw it.
+    /// The time at which the monitor noticed the event.
     pub time: SystemTime,
-    /// What happened.
+    /// The kind of event.
     pub kind: GpuEventKind,
 }
 
-/// What happened to a GPU.
+/// The kind of an event.
 ///
 /// ```
 /// use tracecast_nvml::GpuEventKind;
@@ -59,10 +59,10 @@ pub struct GpuEvent {
 pub enum GpuEventKind {
     /// The GPU reported the XID with this number.
     Xid(u64),
-    /// The driver refuses calls for the GPU. The monitor looks for it again until it answers.
+    /// The driver refuses calls for the GPU. The monitor searches for the GPU until it answers again.
     Lost {
-        /// Why, as in the label `error` of `tc_nvml_errors_total`, such as `gpu_lost`, `reset_required`, `not_found` or
-        /// `uninitialized`, after which the driver was loaded again.
+        /// The cause, as in the label `error` of `tc_nvml_errors_total`, such as `gpu_lost`, `reset_required`, `not_found` or
+        /// `uninitialized` (the driver was reloaded).
         error: &'static str,
     },
     /// A driver call for the GPU has not returned for three intervals.
@@ -71,7 +71,7 @@ pub enum GpuEventKind {
     Recovered,
 }
 
-/// The program's function for events.
+/// The program's event handler.
 #[derive(Clone)]
 pub(crate) struct Handler(pub(crate) Arc<dyn Fn(GpuEvent) + Send + Sync>);
 
@@ -91,9 +91,9 @@ pub(crate) struct Events {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<GpuEvent>,
-    /// Events were dropped since the queue was last empty.
+    /// Whether events were dropped since the queue was last empty.
     overflowed: bool,
-    /// The overflow has been logged.
+    /// Whether the overflow has been logged.
     logged: bool,
     closed: bool,
 }
@@ -150,7 +150,7 @@ impl Events {
         wait.unwrap_or_else(PoisonError::into_inner).waiting.pop_front()
     }
 
-    /// Logs an overflow once. Not called by `push`, whose callers hold locks that a slow logger must not extend.
+    /// Logs an overflow once. `push` does not log, because its callers hold locks that a slow logger would prolong.
     pub(crate) fn log_overflow(&self) {
         let is_new = {
             let mut queue = self.lock();
@@ -164,7 +164,7 @@ impl Events {
         }
     }
 
-    /// Discards what waits; the handler is not called again.
+    /// Discards queued events and ends the handler's thread after the current call.
     pub(crate) fn close(&self) {
         let mut queue = self.lock();
         queue.closed = true;

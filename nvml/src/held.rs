@@ -1,11 +1,11 @@
-//! Files that are read again and again: opened once, into memory that is kept.
+//! Files that are read repeatedly: each is opened once and read into a buffer that is reused.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// More than any of these files has before what is wanted of it.
+/// The most bytes read of a file: more than precede the values needed from any of these files.
 const MOST_BYTES: u64 = 64 * 1024;
 
 pub(crate) struct Held {
@@ -18,7 +18,7 @@ impl Held {
         Some(Held { file: File::open(path).ok()?, bytes: Vec::new() })
     }
 
-    /// What stands in it now.
+    /// Reads the file from the start.
     pub(crate) fn read(&mut self) -> Option<Cow<'_, str>> {
         self.bytes.clear();
         self.file.seek(SeekFrom::Start(0)).ok()?;
@@ -27,7 +27,7 @@ impl Held {
     }
 }
 
-/// What `parse` finds in a file, if there is one.
+/// Reads the file and returns the result of `parse`; `None` if the file is not open or cannot be read.
 pub(crate) fn parsed<T>(file: &mut Option<Held>, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
     parse(&file.as_mut()?.read()?)
 }

@@ -1,7 +1,6 @@
-//! What of the machine is measured only if a program asks for it.
+//! Optional groups of machine metrics.
 
-/// Metrics of the machine that are measured if a program asks for them; see
-/// [`Config::with_host_groups`](crate::Config::with_host_groups).
+/// An optional group of machine metrics; see [`Config::with_host_groups`](crate::Config::with_host_groups).
 ///
 /// ```
 /// use tracecast_nvml::{Config, HostGroup};
@@ -13,15 +12,15 @@
 pub enum HostGroup {
     /// Bytes, packets, errors and dropped packets of each network interface, without those of containers (`veth..`).
     Network,
-    /// Bytes, operations and their times of each disk, without partitions.
+    /// Bytes, operations and operation time of each disk, without partitions.
     Disk,
     /// Used, free and reserved bytes of each local file system.
     Filesystem,
-    /// The load averages.
+    /// Load averages.
     Load,
-    /// Swap space, and pages that were swapped.
+    /// Swap space and swapped pages.
     Swap,
-    /// Time of each CPU by mode.
+    /// CPU time of each CPU, by mode.
     PerCpu,
     /// Page faults of the machine and of this process.
     PageFaults,

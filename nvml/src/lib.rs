@@ -1,7 +1,7 @@
-//! GPU gauges that survive a sick driver, and host gauges that are right in a container.
+//! GPU metrics that survive driver failures, and host metrics that are correct in a container.
 //!
-//! [`start`] begins to look after the GPUs of the machine. It never fails: where there is no library, no driver or no
-//! permission, `tc_nvml_available` is 0, one line is logged, and it looks again now and then.
+//! [`start`] starts to monitor the GPUs of the machine. It never fails: without a library, driver or permission
+//! `tc_nvml_available` is 0, one line is logged, and the monitor retries periodically.
 //!
 //! ```
 //! let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());
@@ -9,28 +9,29 @@
 //! monitor.shutdown();
 //! ```
 //!
-//! The driver is called on threads of ours only, one for each GPU, so that a call which hangs holds up nothing but the
-//! values of its own GPU: those become a gap, `tc_gpu_up` becomes 0, and everything else goes on. What is not known is
-//! never a 0 and never the last value for ever.
+//! Only the monitor's own threads call the driver, one sampling thread per GPU. A call that hangs therefore affects one GPU: its
+//! values become a gap and its `tc_gpu_up` becomes 0, while all other metrics continue. An unknown value is absent; it is never
+//! shown as 0, and an old value disappears after three intervals.
 //!
-//! What has a name in OpenTelemetry's semantic conventions can be shown under that instead, as `hw.gpu.utilization`, with
-//! its unit and attributes: [`Config::with_names`]. Only one of the two is emitted. The activity of parts of a GPU, some details
-//! and groups of metrics of the host are measured if [`Config`] says so.
+//! Metrics that OpenTelemetry's semantic conventions define, such as `hw.gpu.utilization`, can use the conventional name, unit
+//! and attributes instead: [`Config::with_names`]. Only one of the two is emitted. [`Config`] also enables optional metrics: the
+//! activity of parts of a GPU, some details, and groups of host metrics.
 //!
-//! [`Monitor::gpus`] has the newest sample of each GPU for the program itself, and [`Config::with_event_handler`] calls it
-//! when one reports an error, is lost, hangs or recovers.
+//! [`Monitor::gpus`] returns the newest sample of each GPU to the program, and [`Config::with_event_handler`] calls a function
+//! when a GPU reports an error, is lost, hangs or recovers.
 //!
-//! An XID, which is an error that a GPU reports, is counted and logged; a span that holds [`on_device`] has an event for
-//! it.
+//! XIDs, the errors that a GPU reports, are counted and logged; a span that holds the guard of [`on_device`] gets an event for
+//! each.
 //!
-//! The machine (`tc_system_*`), this process (`tc_process_*`) and its container (`tc_container_*`) are measured on one
-//! more thread, from `/proc` and the files of cgroups; on systems without those they are absent.
+//! One more thread measures the machine (`tc_system_*`), this process (`tc_process_*`) and its container (`tc_container_*`) from
+//! `/proc` and cgroup files. On systems without these files the metrics are absent.
 //!
-//! Metrics are read as all others of the program are. Log lines go through `log`, from the target `tracecast_nvml`.
+//! The metrics are exported together with the program's other metrics. Log lines go through `log` with the target
+//! `tracecast_nvml`.
 //!
 //! # Features
 //!
-//! - `kubernetes`: which pod and container each GPU and MIG instance is allocated to, from the kubelet of the node.
+//! - `kubernetes`: shows which pod and container each GPU and MIG instance is allocated to, from the node's kubelet.
 
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,4 +1,4 @@
-//! A monitor, from start to end.
+//! The monitor: its start, its public API and its end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use crate::gpu::shared::Shared;
 use crate::gpu::view::Gpu;
 use crate::host;
 
-/// There is one monitor in a process: two would set the same gauges.
+/// Whether a monitor runs. A process has at most one, because two would set the same gauges.
 static RUNNING: AtomicBool = AtomicBool::new(false);
 
-/// Starts to look after the GPUs of this machine, until the monitor is dropped.
+/// Starts to monitor the GPUs of this machine, until the monitor is dropped.
 ///
-/// It never fails: what is missing is said by `tc_nvml_available`, and looked for again now and then. A second monitor
-/// while one runs does nothing but log a line.
+/// It never fails: without a driver `tc_nvml_available` is 0 and its label `reason` has the cause; the monitor retries
+/// periodically. A second monitor, started while one runs, logs a line and does nothing.
 ///
 /// ```
 /// let config = tracecast_nvml::Config::default().with_devices(["0"]);
 /// let monitor = tracecast_nvml::start(config);
-/// // .. the program runs; GPU 0 is looked after ..
+/// // .. the program runs; GPU 0 is monitored ..
 /// drop(monitor);
 /// ```
 pub fn start(config: Config) -> Monitor {
@@ -50,12 +50,12 @@ pub fn start(config: Config) -> Monitor {
     Monitor { shared: Some(shared) }
 }
 
-/// GPUs are looked after for as long as this lives.
+/// A running monitor, which ends when it is dropped.
 ///
 /// ```
 /// let first = tracecast_nvml::start(tracecast_nvml::Config::default());
 /// let second = tracecast_nvml::start(tracecast_nvml::Config::default());
-/// assert_eq!(format!("{second:?}"), "Monitor { running: false }"); // there is one in a process
+/// assert_eq!(format!("{second:?}"), "Monitor { running: false }"); // a process has one monitor
 /// # drop(first);
 /// ```
 #[must_use = "GPUs are looked after until the monitor is dropped; bind it to a name in `main`"]
@@ -64,10 +64,10 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// All GPUs that are looked after, each with its newest sample, by their index.
+    /// Returns all monitored GPUs, each with its newest sample, in the order of their label `gpu`.
     ///
-    /// It reads what the monitor's threads have found and calls no driver, so it returns at once, also while a GPU hangs. Just
-    /// after the start, and where there is no driver, there are none.
+    /// It reads the samples of the monitor's threads and does not call the driver, so it returns at once, even while a GPU hangs.
+    /// The list is empty just after the start and while no driver has been found.
     ///
     /// ```
     /// let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());
@@ -79,8 +79,8 @@ impl Monitor {
         self.shared.as_ref().map(|shared| shared.views()).unwrap_or_default()
     }
 
-    /// Ends it, as dropping does: at once, also while a call of the driver hangs. All its gauges become gaps, and what
-    /// such a call brings later is thrown away.
+    /// Ends the monitor, as dropping it does. It waits at most about 50 ms for its threads, even while a driver call hangs. All
+    /// gauges become gaps, and the result of a call that returns later is discarded.
     ///
     /// ```
     /// let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());

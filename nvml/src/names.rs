@@ -1,9 +1,9 @@
-//! Metric names in two styles.
+//! Two naming styles for metrics.
 //!
-//! A metric that the conventions have a name for is declared once in each style, with the labels of that style. `show_as!` and
-//! `add_as!` touch the one of the chosen style and leave the other alone.
+//! A metric with a conventional name is declared once in each style, with the labels of that style. `show_as!` and `add_as!`
+//! update only the metric of the chosen style.
 
-/// How metrics are called, and in which units they are.
+/// The naming style of metrics, which also determines their units.
 ///
 /// ```
 /// use tracecast_nvml::{Config, Names};
@@ -13,15 +13,15 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Names {
-    /// As all metrics of Tracecast are: `tc_gpu_utilization_percent`, `tc_process_memory_resident_bytes`.
+    /// Tracecast's names: `tc_gpu_utilization_percent`, `tc_process_memory_resident_bytes`.
     #[default]
     Tracecast,
-    /// As OpenTelemetry's semantic conventions have them: `hw.gpu.utilization`, `process.memory.usage`. What those have no
-    /// name for keeps that of Tracecast.
+    /// The names of OpenTelemetry's semantic conventions: `hw.gpu.utilization`, `process.memory.usage`. Metrics without a
+    /// conventional name keep Tracecast's.
     SemanticConventions,
 }
 
-/// Sets a gauge, or leaves a gap.
+/// Sets a gauge, or clears it if the value is `None`.
 macro_rules! show {
     ($($gauge:ident)::+ ($($label:expr),*) = $value:expr) => {
         match $value {
@@ -31,8 +31,8 @@ macro_rules! show {
     };
 }
 
-/// Sets a gauge under its name in the chosen style, or leaves a gap. The short form is for metrics with the same identifier in the
-/// modules `ours` and `conventional`, and the same labels.
+/// Sets the gauge of the chosen style, or clears it if the value is `None`. The short form is for metrics with the same
+/// identifier in the modules `ours` and `conventional` and the same label values.
 macro_rules! show_as {
     ($names:expr, $($ours:ident)::+ ($($our:expr),*), $($theirs:ident)::+ ($($their:expr),*) = $value:expr) => {
         match $names {
@@ -45,7 +45,7 @@ macro_rules! show_as {
     };
 }
 
-/// Adds to a counter under its name in the chosen style; with the same two forms.
+/// Adds to the counter of the chosen style; it has the same two forms as `show_as!`.
 macro_rules! add_as {
     ($names:expr, $($ours:ident)::+ ($($our:expr),*), $($theirs:ident)::+ ($($their:expr),*) += $amount:expr) => {
         match $names {

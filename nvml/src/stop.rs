@@ -1,4 +1,4 @@
-//! The end of a monitor, for which its threads wait while they have nothing else to do.
+//! The stop signal of a monitor, on which its idle threads wait, and the pauses between attempts.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,7 +19,7 @@ impl Stop {
         *self.is_set.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for that long, or for the end; whether it is the end.
+    /// Waits for the stop signal, at most for `pause`, and returns whether the signal is set.
     pub(crate) fn wait(&self, pause: Duration) -> bool {
         let is_set = self.is_set.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_timeout_while(is_set, pause, |is_set| !*is_set);

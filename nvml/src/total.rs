@@ -1,20 +1,20 @@
-//! Counts of the driver, which start again when it is loaded again, as counts that only grow.
+//! Turns counts that may restart, such as those of a reloaded driver, into increments for counters.
 
-/// A count as the driver gave it last.
+/// The last reading of a count.
 #[derive(Debug, Default)]
 pub(crate) struct Total(Option<u64>);
 
 impl Total {
-    /// How much came since the last reading. The first one is where counting begins.
+    /// Returns the increase since the last reading; 0 for the first one.
     pub(crate) fn advance(&mut self, reading: u64) -> u64 {
         match self.0.replace(reading) {
             None => 0,
-            // Less than before: it began again from 0.
+            // A lower reading: the count restarted from 0.
             Some(last) => reading.checked_sub(last).unwrap_or(reading),
         }
     }
 
-    /// The same for a count that never begins again: less than before is nothing new.
+    /// Returns the increase of a count that never restarts: a lower reading adds nothing, and the highest one is kept.
     pub(crate) fn advance_to(&mut self, reading: u64) -> u64 {
         let last = self.0.unwrap_or(reading);
         self.0 = Some(last.max(reading));

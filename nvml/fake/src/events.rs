@@ -1,4 +1,4 @@
-//! Sets of events: which GPUs each one watches, and what it has delivered.
+//! Event sets: the GPUs that each set watches, and the events that it has delivered.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::script::Script;
 use crate::value::Handle;
 
-/// Events of the script are numbered; those up to `seen` were delivered, or came before the set watched.
+/// An event set. The script numbers its events; those up to `seen` were delivered or are older than the set's first watch.
 #[derive(Debug, Default)]
 struct Set {
     gpus: Vec<Handle>,
@@ -33,7 +33,7 @@ pub(crate) struct Xid {
     pub(crate) xid: u64,
 }
 
-/// The number of a new set.
+/// Opens a set and returns its number.
 pub(crate) fn open() -> usize {
     let mut sets = lock();
     let number = sets.next;
@@ -42,12 +42,12 @@ pub(crate) fn open() -> usize {
     number
 }
 
-/// Whether there was such a set.
+/// Closes a set; `false` if it does not exist.
 pub(crate) fn close(number: usize) -> bool {
     lock().open.remove(&number).is_some()
 }
 
-/// Watches a GPU from now on; whether there is such a set.
+/// Adds a GPU to a set, for events from now on; `false` if the set does not exist.
 pub(crate) fn watch(number: usize, gpu: u32, script: &Script) -> bool {
     let newest = of(script).map(|event| event.number).max().unwrap_or(0);
     let mut sets = lock();
@@ -59,12 +59,12 @@ pub(crate) fn watch(number: usize, gpu: u32, script: &Script) -> bool {
     true
 }
 
-/// The GPUs that a set watches, of the generation in which it began to.
+/// Returns the GPUs that a set watches, with the generation in which each was added.
 pub(crate) fn watched(number: usize) -> Option<Vec<Handle>> {
     lock().open.get(&number).map(|set| set.gpus.clone())
 }
 
-/// The next event of a set, if it has come.
+/// Takes the next event of a set, if there is one.
 pub(crate) fn take(number: usize, script: &Script) -> Option<Xid> {
     let mut sets = lock();
     let set = sets.open.get_mut(&number)?;
@@ -74,7 +74,7 @@ pub(crate) fn take(number: usize, script: &Script) -> Option<Xid> {
     Some(next)
 }
 
-/// Events of the script: `3:0:79`, or as many of a kind as a range has numbers: `3-3000:0:31`.
+/// Returns the events of the script: `3:0:79`, or one for each number of a range: `3-3000:0:31`.
 fn of(script: &Script) -> impl Iterator<Item = Xid> {
     let text = script.text("xid").unwrap_or_default();
     text.split_whitespace()

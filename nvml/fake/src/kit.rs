@@ -1,21 +1,21 @@
-//! The library for a test: a copy of its own, with a script of its own.
+//! A copy of the library for one test, with its own script.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A driver that has other functions than the newest that there is.
+/// A driver whose functions differ from those of the newest driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Driver {
-    /// One from before MIG: no second versions of calls, none of the newer ones.
+    /// A driver from before MIG, without the second versions of functions and without newer ones.
     Old,
-    /// One of CUDA 14, which has dropped what CUDA 13 deprecated.
+    /// A driver of CUDA 14, without the functions that CUDA 13 deprecated.
     Cuda14,
 }
 
 impl Driver {
-    /// The functions that it does not have.
+    /// Returns the functions that the driver lacks.
     pub fn lacks(self) -> &'static [&'static str] {
         match self {
             Driver::Old => &[
@@ -49,17 +49,17 @@ impl Driver {
     }
 }
 
-/// A copy of the fake in a folder of its own, as `libnvidia-ml.so.1`; both go when this is dropped.
+/// A copy of the fake in its own folder, as `libnvidia-ml.so.1`. Dropping it removes both.
 ///
-/// A copy is another library to the linker: it has its own script and its own state, so that several can be used in one
-/// process at the same time.
+/// The dynamic linker loads each copy as a separate library with its own script and state, so a process can use several copies at
+/// the same time.
 #[derive(Debug)]
 pub struct Fake {
     folder: PathBuf,
 }
 
 impl Fake {
-    /// A copy that does what `script` says.
+    /// Creates a copy that follows `script`.
     ///
     /// # Errors
     /// If the library was not built, or cannot be copied.
@@ -67,7 +67,7 @@ impl Fake {
         Self::without(&[], script)
     }
 
-    /// A copy that has the functions of another driver.
+    /// Creates a copy with the functions of another driver.
     ///
     /// # Errors
     /// If the library was not built, or cannot be copied.
@@ -75,19 +75,18 @@ impl Fake {
         Self::without(driver.lacks(), script)
     }
 
-    /// A copy that answers as the driver did of which [`record`](crate::record()) wrote this.
+    /// Creates a copy that answers like the driver whose `recording` was written by [`record`](crate::record()).
     ///
-    /// # Errors
-    /// If the library was not built, cannot be copied, or never had a function that the driver lacks.
+    /// # Errors If the library was not built or cannot be copied, or if the recording lists a function that the fake does not
+    /// have.
     pub fn replay(recording: &str) -> io::Result<Self> {
         let lacks = recording.lines().find_map(|line| line.strip_prefix("lacks =")).unwrap_or_default();
         Self::without(&lacks.split_whitespace().collect::<Vec<_>>(), recording)
     }
 
-    /// A copy in which these functions do not exist, as in the library of another driver.
+    /// Creates a copy without these functions, like the library of another driver.
     ///
-    /// # Errors
-    /// If the library was not built, cannot be copied, or never had such a function.
+    /// # Errors If the library was not built or cannot be copied, or if the fake does not have one of the functions.
     pub fn without(functions: &[&str], script: &str) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = format!("tracecast-nvml-fake-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
@@ -102,22 +101,22 @@ impl Fake {
         Ok(fake)
     }
 
-    /// Where the copy lies.
+    /// Returns the path of the copy.
     pub fn library(&self) -> PathBuf {
         self.folder.join("libnvidia-ml.so.1")
     }
 
-    /// The folder that it lies in, for `LD_LIBRARY_PATH`.
+    /// Returns the folder of the copy, for `LD_LIBRARY_PATH`.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Has it do something else from its next call on; a call that hangs looks again too.
+    /// Replaces the script, which applies from the next call on and to calls that hang.
     ///
     /// # Errors
     /// If the script cannot be written.
     pub fn script(&self, script: &str) -> io::Result<()> {
-        // Renamed into its place, so that no call reads half of it.
+        // Written to another file and renamed, so that no call reads a partial script.
         let new = self.folder.join("new.script");
         std::fs::write(&new, script)?;
         std::fs::rename(new, self.folder.join("libnvidia-ml.so.1.script"))
@@ -130,13 +129,12 @@ impl Drop for Fake {
     }
 }
 
-/// Where Cargo put the library: beside the program that runs, or one folder above.
+/// Finds the library that Cargo built: in the folder of the running program, its `deps`, or the folder above.
 ///
-/// Cargo builds the `cdylib` together with the `rlib` that a test links, and puts it into `target/<profile>/deps`, where
-/// tests lie too; it is one folder above those if the package was built by itself.
+/// Cargo builds the `cdylib` together with the `rlib` that a test links, and puts it into `target/<profile>/deps` beside the
+/// tests; or into the folder above if the package was built by itself.
 ///
-/// # Errors
-/// If it is in neither.
+/// # Errors If the library is in none of these folders.
 pub fn built_library() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;
     let name = format!("{}tracecast_nvml_fake{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
@@ -148,8 +146,8 @@ pub fn built_library() -> io::Result<PathBuf> {
     })
 }
 
-/// Gives a function another name of the same length. The linker finds it by a hash of the old name and then sees that it
-/// is not the one.
+/// Hides a function by changing its name to another of the same length. The linker still finds the entry by the hash of the old
+/// name, but the comparison of the names fails.
 fn hide(library: &mut [u8], function: &str) -> io::Result<()> {
     let name = [b"\0", function.as_bytes(), b"\0"].concat();
     let places: Vec<_> = (0..library.len()).filter(|&at| library[at..].starts_with(&name)).collect();

@@ -1,8 +1,8 @@
-//! A stand-in for `libnvidia-ml.so`: NVML's C ABI, with values and faults from a script.
+//! A fake `libnvidia-ml.so`: NVML's C ABI, with values and faults from a script.
 //!
-//! Built as a shared library it is loaded by the real nvml-wrapper, by path or as `libnvidia-ml.so.1`. With no script it
-//! has two GPUs whose values move. The script is read again at each call, so faults can come and go: it is the file
-//! `<library>.script` beside the library, else what the variable `TC_FAKE_NVML` says, with `;` for line ends.
+//! The real nvml-wrapper loads the shared library, by path or as `libnvidia-ml.so.1`. Without a script there are two GPUs whose
+//! values change over time. The script is the file `<library>.script` beside the library, or else the variable `TC_FAKE_NVML`;
+//! lines end with a line break or `;`. It is read again at each call, so faults can start and end.
 //!
 //! ```text
 //! gpus = 2
@@ -12,21 +12,21 @@
 //! hang.nvmlInit_v2 = 30                 # seconds that a call of the library takes, unless the script changes
 //! gpu1.fail = 15                        # the code that every call for this GPU returns
 //! gpu1.fail.nvmlDeviceGetPowerUsage = 3 # the code that one call returns
-//! gpu1.hang = 30                        # seconds that every call for it takes, unless the script changes
+//! gpu1.hang = 30                        # seconds that every call for this GPU takes, unless the script changes
 //! gpu0.temperature = 61                 # a value, in NVML's unit; see `value::DEFAULTS` for the names
 //! gpu0.uuid = GPU-5a3c                  # another GPU at this index
-//! gpu0.mig = 3                          # MIG is on, with so many instances
+//! gpu0.mig = 3                          # MIG is on, with this many instances
 //! gpu0.link_state.3 = 0                 # a value of one link, or of one MIG instance (`gpu0.active_sm.2`, from 1)
 //! xid = 1:0:79 2-3000:1:31              # events, as number:gpu:xid; each is delivered once, a range as often as it has numbers
-//! event_pause = 0.01                    # seconds between two looks for events
+//! event_pause = 0.01                    # seconds between two checks for events
 //! ```
 //!
-//! `gpu0.fail.temperature = 3` is the code with which the value fails, whichever function is asked for it.
+//! `gpu0.fail.temperature = 3` is the code with which the value fails, in every function that returns it.
 //!
-//! [`record()`] asks a real driver and writes such a script, which [`Fake::replay`] does again.
+//! [`record()`] queries a real driver and writes such a script, which [`Fake::replay`] plays back.
 //!
-//! [`Fake`] is for tests: a copy of the library with a script of its own, so that tests do not meet. A copy can have the
-//! functions of an older driver, or of a newer one: see [`Driver`].
+//! [`Fake`] is for tests: a copy of the library with its own script, so that tests do not affect each other. A copy can have the
+//! functions of an older or a newer driver: see [`Driver`].
 
 mod abi;
 mod events;

@@ -1,6 +1,6 @@
-//! Writes down what a driver answers, as a script of the fake.
+//! Records the answers of a driver as a script for the fake.
 //!
-//! Only calls that read are made. What tells one GPU or machine from another is left out: UUIDs, serial numbers, places on the bus and
+//! Only reading calls are made. Data that identifies a GPU or a machine is left out: UUIDs, serial numbers, PCI bus ids and
 //! processes.
 
 #![expect(non_upper_case_globals, reason = "the names are those of NVML")]
@@ -19,25 +19,24 @@ use crate::abi::fields::{FIELDS, Scope};
 use crate::abi::gpm;
 use crate::value::Code;
 
-/// Longer than any text that a driver gives.
+/// The size of text buffers, longer than any text of a driver.
 const TEXT: usize = 96;
-/// Between the two samples of which the activity of a GPU is measured.
+/// The time between the two GPM samples from which a GPU's activity is computed.
 const BETWEEN: Duration = Duration::from_millis(500);
 const MOST_INSTANCES: u32 = 8;
 
-/// Asks the driver of this machine, or of the library at a path, everything that the monitor asks, and returns the answers as a script for
+/// Makes all queries of the monitor to the NVML library at this path, and returns the answers as a script for
 /// [`Fake::replay`](crate::Fake::replay).
 ///
-/// # Errors
-/// If the library cannot be loaded, or does not begin.
+/// # Errors If the library cannot be loaded or initialized.
 pub fn record(library: &Path) -> io::Result<String> {
-    // SAFETY: it is the driver's library, or the fake: loading either has no effect but that.
+    // SAFETY: it is the driver's library or the fake; loading either has no other effect.
     let lib = unsafe { NvmlLib::new(OsStr::new(library)) };
     let lib = lib.map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.to_string()))?;
     let mut recorder = Recorder { lib, lacks: BTreeSet::new(), text: String::new() };
     recorder.driver().map_err(|code| io::Error::other(format!("the driver does not begin: NVML returned {code}")))?;
     if let Ok(function) = &recorder.lib.nvmlShutdown {
-        // SAFETY: the library was begun once.
+        // SAFETY: the library was initialized once.
         unsafe { function() };
     }
     let lacks = recorder.lacks.iter().fold(String::new(), |all, name| all + " " + name);
@@ -50,7 +49,8 @@ struct Recorder {
     text: String,
 }
 
-/// Calls a function of the library with these arguments and a place for its answer, which begins as the last expression.
+/// Calls a function of the library with these arguments and a pointer to its result, which is initialized with the last
+/// expression.
 macro_rules! call {
     ($recorder:ident, $function:ident, ($($argument:expr),*), $begin:expr) => {
         match &$recorder.lib.$function {
@@ -70,7 +70,7 @@ macro_rules! call {
     };
 }
 
-/// Counts processes, without a list of them.
+/// Counts processes without listing them.
 macro_rules! count {
     ($recorder:ident, $function:ident, $device:ident) => {
         match &$recorder.lib.$function {
@@ -92,7 +92,7 @@ macro_rules! count {
 
 impl Recorder {
     fn driver(&mut self) -> Result<(), Code> {
-        // SAFETY: it takes nothing.
+        // SAFETY: the function has no parameters.
         let begun = self
             .lib
             .nvmlInit_v2
@@ -119,11 +119,11 @@ impl Recorder {
     }
 
     fn line(&mut self, key: &str, value: impl std::fmt::Display) {
-        // Writing to a text does not fail.
+        // Writing to a `String` does not fail.
         let _ = writeln!(self.text, "{key} = {value}");
     }
 
-    /// A value, or why there is none; nothing if the library lacks the function.
+    /// Writes a value, or the code of its failure; nothing if the library lacks the function.
     fn value<T: std::fmt::Display>(&mut self, gpu: u32, name: &str, answer: Result<T, Code>) {
         match answer {
             Ok(value) => self.line(&format!("gpu{gpu}.{name}"), value),
@@ -135,7 +135,7 @@ impl Recorder {
     fn text_of(&self, fill: impl FnOnce(&NvmlLib, *mut c_char, c_uint) -> Option<nvmlReturn_t>) -> Option<String> {
         let mut bytes: [c_char; TEXT] = [0; TEXT];
         let code = fill(&self.lib, bytes.as_mut_ptr(), TEXT as c_uint - 1)?;
-        // SAFETY: the last byte is zero, as the library was told of one less.
+        // SAFETY: the last byte is zero, because the library was given a length of one less.
         let text = unsafe { CStr::from_ptr(bytes.as_ptr()) };
         (code == nvmlReturn_enum_NVML_SUCCESS).then(|| text.to_string_lossy().into_owned())
     }
@@ -158,9 +158,9 @@ impl Recorder {
         self.activity(gpu, device);
     }
 
-    /// Functions that give a number.
+    /// Records functions that return one number.
     fn readings(&mut self, gpu: u32, device: nvmlDevice_t) {
-        /// Each function with its further argument, and the name of its value.
+        /// Each line has the name of the value, the function and its further argument.
         macro_rules! readings {
             ($($name:literal = $function:ident($($argument:expr),*): $type:ty;)+) => {$(
                 let answer = call!(self, $function, (device $(, $argument)*), <$type>::default());
@@ -198,7 +198,7 @@ impl Recorder {
         }
     }
 
-    /// Values that several functions give, of which a driver has some.
+    /// Records values that several functions return, of which a driver has some.
     fn versions(&mut self, gpu: u32, device: nvmlDevice_t) {
         let older =
             call!(self, nvmlDeviceGetTemperature, (device, nvmlTemperatureSensors_enum_NVML_TEMPERATURE_GPU), 0);
@@ -226,7 +226,7 @@ impl Recorder {
         self.memory(gpu, device, "");
     }
 
-    /// The memory of a GPU or of an instance.
+    /// Records the memory of a GPU or of an instance.
     fn memory(&mut self, gpu: u32, device: nvmlDevice_t, of: &str) {
         let begin = nvmlMemory_v2_t {
             version: (size_of::<nvmlMemory_v2_t>() | 2 << 24) as c_uint,
@@ -247,7 +247,7 @@ impl Recorder {
         }
     }
 
-    /// Functions that give two numbers.
+    /// Records functions that return several numbers.
     fn pairs(&mut self, gpu: u32, device: nvmlDevice_t) {
         let rates = call!(self, nvmlDeviceGetUtilizationRates, (device), nvmlUtilization_t { gpu: 0, memory: 0 });
         self.value(gpu, "utilization", rates.map(|rates| rates.gpu));
@@ -260,7 +260,7 @@ impl Recorder {
     }
 
     fn wear(&mut self, gpu: u32, device: nvmlDevice_t) {
-        // SAFETY: all of it are numbers, of which zeros are some.
+        // SAFETY: all members are integers, for which zero is valid.
         let mut begin: nvmlEccSramErrorStatus_v1_t = unsafe { std::mem::zeroed() };
         begin.version = (size_of::<nvmlEccSramErrorStatus_v1_t>() | 1 << 24) as c_uint;
         match call!(self, nvmlDeviceGetSramEccErrorStatus, (device), begin) {
@@ -296,7 +296,7 @@ impl Recorder {
         }
     }
 
-    /// A field, and whether it has 64 bits.
+    /// Queries a field, and returns its value and whether it has 64 bits.
     fn field(&mut self, device: nvmlDevice_t, id: c_uint, scope: c_uint) -> Result<(u64, bool), Code> {
         let begin = nvmlFieldValue_t {
             fieldId: id,
@@ -312,7 +312,7 @@ impl Recorder {
         if answer.nvmlReturn != nvmlReturn_enum_NVML_SUCCESS {
             return Err(answer.nvmlReturn);
         }
-        // SAFETY: it began as zeros, and the library wrote as many bits as the type says; all are a number.
+        // SAFETY: the union was zeroed and the library wrote an integer of the given type; every bit pattern is valid.
         let (long, short) = unsafe { (answer.value.ullVal, answer.value.uiVal) };
         let is_short = answer.valueType == nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_INT;
         Ok(if is_short { (u64::from(short), false) } else { (long, true) })
@@ -342,13 +342,13 @@ impl Recorder {
         }
     }
 
-    /// How busy parts of the GPU are between two samples.
+    /// Records the activity of parts of the GPU between two samples.
     fn activity(&mut self, gpu: u32, device: nvmlDevice_t) {
         let mut samples = Vec::new();
         let measured = self.measure(device, &mut samples);
         for sample in samples {
             if let Ok(function) = &self.lib.nvmlGpmSampleFree {
-                // SAFETY: it was made by this library and is freed once.
+                // SAFETY: the sample was allocated by this library and is freed once.
                 unsafe { function(sample) };
             }
         }
@@ -379,7 +379,7 @@ impl Recorder {
                 return Err(code);
             }
         }
-        // SAFETY: all of it are numbers and pointers, which may be zero.
+        // SAFETY: all members are integers and pointers, for which zero is valid.
         let mut request: nvmlGpmMetricsGet_t = unsafe { std::mem::zeroed() };
         (request.version, request.numMetrics) = (NVML_GPM_METRICS_GET_VERSION, gpm::NAMES.len() as c_uint);
         (request.sample1, request.sample2) = (samples[0], samples[1]);
@@ -395,7 +395,7 @@ impl Recorder {
     }
 }
 
-/// The answer of one of two functions; if both fail, why the one fails that the library has.
+/// Returns the answer of one of two functions; if both fail, the error of the function that the library has.
 fn either<T>(first: Result<T, Code>, second: Result<T, Code>) -> Result<T, Code> {
     match (first, second) {
         (Ok(answer), _) | (_, Ok(answer)) => Ok(answer),

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What the script said, the last time it was read.
+/// The settings of the script at its last reading.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     text: String,
@@ -14,7 +14,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// The script as it is now.
+    /// Reads the script.
     pub(crate) fn now() -> Self {
         static LAST: Mutex<Option<Script>> = Mutex::new(None);
         let text = text();
@@ -32,17 +32,17 @@ impl Script {
         Script { text, values }
     }
 
-    /// What stands behind `key`.
+    /// Returns the text after `key`.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(String::as_str)
     }
 
-    /// The number behind `key`.
+    /// Returns the number after `key`.
     pub(crate) fn number(&self, key: &str) -> Option<f64> {
         self.text(key)?.parse().ok()
     }
 
-    /// The code with which a call of the library as a whole fails.
+    /// Returns the code with which a library-wide function fails.
     pub(crate) fn failure(&self, function: &str) -> Option<u32> {
         self.number(&format!("fail.{function}")).map(|code| code as u32)
     }
@@ -65,7 +65,7 @@ fn text() -> String {
     file.or_else(|| std::env::var("TC_FAKE_NVML").ok()).unwrap_or_default()
 }
 
-/// The file beside the library that this code is in.
+/// Returns the path of the script beside the library that contains this code.
 fn file() -> Option<&'static PathBuf> {
     static FILE: OnceLock<Option<PathBuf>> = OnceLock::new();
     FILE.get_or_init(|| {
@@ -76,7 +76,7 @@ fn file() -> Option<&'static PathBuf> {
     .as_ref()
 }
 
-/// Where the library lies that this code was loaded from.
+/// Returns the path of the library that contains this code.
 fn library() -> Option<PathBuf> {
     let mut info = libc::Dl_info {
         dli_fname: std::ptr::null(),

@@ -1,4 +1,4 @@
-//! The GPUs of the script, and their values: those that it gives, else plausible ones that move.
+//! The GPUs of the script and their values: those of the script, else plausible values that change over time.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use crate::script::Script;
 /// The code that a call returns instead of success.
 pub(crate) type Code = nvmlReturn_t;
 
-/// A value by its name, from the number of the GPU and the seconds since the start.
+/// A named default value, computed from the number of the GPU and the seconds since the start.
 type Default = (&'static str, fn(f64, f64) -> f64);
 
-/// The names of values, and what they are when the script does not say. Units are NVML's.
+/// The names of values and their defaults. Units are NVML's.
 const DEFAULTS: &[Default] = &[
     ("utilization", |gpu, t| wave(t + gpu, 20.0, 95.0)),
     ("memory_utilization", |gpu, t| wave(t + gpu, 10.0, 60.0)),
@@ -90,7 +90,7 @@ const DEFAULTS: &[Default] = &[
 
 const GIB: f64 = 1_073_741_824.0;
 
-/// Up and down between two values, once a minute.
+/// Oscillates between two values, once a minute.
 fn wave(seconds: f64, low: f64, high: f64) -> f64 {
     low + (high - low) * (0.5 + 0.5 * (seconds * std::f64::consts::TAU / 60.0).sin())
 }
@@ -100,7 +100,7 @@ fn seconds() -> f64 {
     START.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
-/// What a handle stands for. It is never followed: the numbers are in its bits.
+/// The content of a handle, which is encoded in the bits of a pointer that is never dereferenced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Handle {
     generation: u32,
@@ -119,7 +119,7 @@ impl Handle {
         std::ptr::without_provenance_mut(bits)
     }
 
-    /// The handle that these bits are, whatever generation it is of.
+    /// Decodes a handle of any generation.
     fn read(pointer: nvmlDevice_t) -> Result<Self, Code> {
         let bits = pointer.addr();
         let gpu = (bits & 0xff).checked_sub(1).ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)? as u32;
@@ -135,7 +135,7 @@ pub(crate) struct Gpu {
 }
 
 impl Gpu {
-    /// Begins a call for the GPU behind a handle: hangs, or fails, if the script says so.
+    /// Begins a call for the GPU of a handle; hangs or fails as the script demands.
     pub(crate) fn enter(pointer: nvmlDevice_t, function: &str) -> Result<Self, Code> {
         let handle = Handle::read(pointer)?;
         hang(&format!("gpu{}.hang", handle.gpu));
@@ -151,12 +151,12 @@ impl Gpu {
         code.map_or(Ok(gpu), |code| Err(code as Code))
     }
 
-    /// A number that the script gives for this GPU.
+    /// Returns a number that the script sets for this GPU.
     pub(crate) fn setting(&self, name: &str) -> Option<f64> {
         self.script.number(&format!("gpu{}.{name}", self.number))
     }
 
-    /// A value of [`DEFAULTS`], or that of the script.
+    /// Returns a value of the script, else that of [`DEFAULTS`].
     pub(crate) fn value(&self, name: &str) -> f64 {
         self.setting(name).unwrap_or_else(|| {
             let default = DEFAULTS.iter().find(|(known, _)| *known == name);
@@ -164,40 +164,40 @@ impl Gpu {
         })
     }
 
-    /// A value, unless the script says that it fails: `gpu0.fail.temperature = 3`.
+    /// Returns a value, or the code with which it fails according to the script: `gpu0.fail.temperature = 3`.
     pub(crate) fn read(&self, name: &str) -> Result<f64, Code> {
         self.failure_of(name, None).map_or_else(|| Ok(self.value(name)), Err)
     }
 
-    /// A value of one part of the GPU, such as a link: `gpu0.link_state.3`, else `gpu0.link_state`.
+    /// Returns a value of one part of the GPU, such as a link: `gpu0.link_state.3`, else `gpu0.link_state`.
     pub(crate) fn value_of(&self, name: &str, part: Option<u32>) -> f64 {
         part.and_then(|part| self.setting(&format!("{name}.{part}"))).unwrap_or_else(|| self.value(name))
     }
 
-    /// Whether there is such a value: the script gives it, or it has a default.
+    /// Whether the script sets the value or it has a default.
     pub(crate) fn knows(&self, name: &str, part: Option<u32>) -> bool {
         let is_given = part.is_some_and(|part| self.setting(&format!("{name}.{part}")).is_some());
         is_given || self.setting(name).is_some() || DEFAULTS.iter().any(|(known, _)| *known == name)
     }
 
-    /// The code with which a value fails although the call succeeds.
+    /// Returns the code with which the value fails, if the script sets one.
     pub(crate) fn failure_of(&self, name: &str, part: Option<u32>) -> Option<Code> {
         let of_part = part.and_then(|part| self.setting(&format!("fail.{name}.{part}")));
         of_part.or_else(|| self.setting(&format!("fail.{name}"))).map(|code| code as Code)
     }
 
-    /// A text of the script for this GPU.
+    /// Returns a text that the script sets for this GPU.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.script.text(&format!("gpu{}.{name}", self.number))
     }
 
-    /// How many MIG instances it has, if MIG is on.
+    /// Returns the number of MIG instances, if MIG is on.
     pub(crate) fn instances(&self) -> Option<u32> {
         self.setting("mig").map(|count| count as u32)
     }
 }
 
-/// Takes as many seconds as the script says behind `key`, or until it says otherwise.
+/// Sleeps for as many seconds as the script sets for `key`, or until the script changes that.
 pub(crate) fn hang(key: &str) {
     let start = Instant::now();
     while Script::now().number(key).is_some_and(|seconds| start.elapsed().as_secs_f64() < seconds) {

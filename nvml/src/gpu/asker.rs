@@ -1,4 +1,4 @@
-//! How a GPU is asked: what it cannot do is remembered, what goes wrong is counted.
+//! Queries a GPU: remembers which queries are unsupported and counts failures.
 
 use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::{Device, GpmSample};
@@ -9,10 +9,10 @@ use crate::gpu::metrics::ERRORS;
 use crate::gpu::raw::{self, Field};
 use crate::gpu::sample::{LIMITS, MOST_INSTANCES};
 
-/// After so many samples it is asked again what the GPU could not do: MIG may have been switched meanwhile.
+/// After this many samples unsupported queries are tried again, because MIG may have been switched on or off.
 const ASK_AGAIN: u32 = 60;
 
-/// One kind of question.
+/// A kind of query; each has a bit in `Asker`.
 #[derive(Clone, Copy)]
 pub(super) enum Ask {
     Utilization,
@@ -45,27 +45,27 @@ pub(super) enum Ask {
     Activity,
 }
 
-/// Asks a GPU, and remembers what it cannot answer: even a function that the library lacks costs time at each call.
+/// Queries a GPU and remembers unsupported queries: even a call of a function that the library lacks takes time.
 pub(crate) struct Asker<'a> {
     pub(super) device: &'a Device<'a>,
     pub(super) config: &'a Config,
     /// The label of the GPU.
     pub(super) gpu: u32,
-    /// What it does not answer at all.
+    /// A bit for each query that the GPU does not support.
     absent: u32,
-    /// What it does not answer in the way that is tried first.
+    /// A bit for each query for which only the alternative call works.
     other_way: u32,
     samples: u32,
-    /// Whether anything was answered in this sample.
+    /// Whether any query of this sample succeeded.
     answered: bool,
-    /// What went wrong in this sample, last.
+    /// The last fault of this sample.
     fault: Option<Fault>,
-    /// What GPM measured up to the last sample, of the GPU and of its instances.
+    /// The last GPM samples of the GPU and of its MIG instances; the activity is the difference to the next ones.
     pub(super) activity: Option<GpmSample<'a>>,
     pub(super) instance_activity: [Option<GpmSample<'a>>; MOST_INSTANCES],
-    /// Temperatures at which something happens: they do not change, so they are asked for now and then.
+    /// Temperature thresholds. They do not change, so they are queried only every `ASK_AGAIN` samples.
     pub(super) limits: Option<[Option<u32>; LIMITS]>,
-    /// It was logged that activity is not measured.
+    /// Whether it has been logged that activity is unsupported.
     pub(super) said: bool,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// A sample begins.
+    /// Begins a sample.
     pub(super) fn begin(&mut self) {
         (self.answered, self.fault) = (false, None);
         self.samples = self.samples.wrapping_add(1);
@@ -98,17 +98,17 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// What went wrong in this sample, if nothing was answered.
+    /// Returns the last fault of this sample if no query succeeded.
     pub(super) fn failure(&self) -> Option<Fault> {
         self.fault.filter(|_| !self.answered)
     }
 
-    /// Whether it does not answer this at all.
+    /// Whether the GPU does not support this query.
     pub(super) fn lacks(&self, what: Ask) -> bool {
         self.absent & 1 << what as u32 != 0
     }
 
-    /// Whether it answers this only in the way that is tried second.
+    /// Whether only the alternative call works for this query.
     pub(super) fn goes_other_way(&self, what: Ask) -> bool {
         self.other_way & 1 << what as u32 != 0
     }
@@ -141,7 +141,7 @@ impl<'a> Asker<'a> {
         Ok(None)
     }
 
-    /// Asks in one way, and from then on in another if this driver does not know the first.
+    /// Queries with `call`; if the driver does not support it, with `other` from then on.
     pub(super) fn ask_either<T>(
         &mut self,
         what: Ask,
@@ -165,7 +165,7 @@ impl<'a> Asker<'a> {
     ) -> Result<Option<[Option<u64>; N]>, Fault> {
         let answered = self.answered;
         let answer = self.ask(what, |gpu| raw::fields(gpu, fields))?;
-        // The call succeeds whatever becomes of its fields.
+        // The call succeeds even if all of its fields fail.
         self.answered = answered || answer.is_some_and(|values| values.iter().any(Option::is_some));
         Ok(answer)
     }

@@ -1,4 +1,4 @@
-//! Whether there is a driver, as the metrics say it.
+//! Whether the driver is available, as shown by `tc_nvml_available` and `tc_nvml_driver_info`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,20 +10,20 @@ use crate::gpu::metrics::{AVAILABLE, DRIVER_INFO, driver};
 
 type Version = <driver as Key>::Value;
 
-/// Whether there is a driver, as the metrics say it.
+/// Whether the driver is available, as shown by `tc_nvml_available` and `tc_nvml_driver_info`.
 #[derive(Default)]
 pub(crate) struct Availability(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     found: Option<Result<Version, Fault>>,
-    /// Since when the driver has been asked, if it is being asked.
+    /// When the current driver call began, if one is in progress.
     asking: Option<Instant>,
     retired: bool,
 }
 
 impl State {
-    /// Whether it is something new.
+    /// Shows the state and returns whether it is new.
     fn replace(&mut self, found: Result<Version, Fault>) -> bool {
         if self.retired || self.found == Some(found) {
             return false;
@@ -39,12 +39,12 @@ impl Availability {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The driver is about to be asked.
+    /// Notes that a driver call begins.
     pub(crate) fn asks(&self) {
         self.lock().asking = Some(Instant::now());
     }
 
-    /// This was found. One line is logged if it is something new.
+    /// Shows the result of a driver call, and logs one line if it is new.
     pub(crate) fn is(&self, found: Result<Version, Fault>) {
         let is_new = {
             let mut state = self.lock();
@@ -56,7 +56,8 @@ impl Availability {
         }
     }
 
-    /// Says it again, as metrics may have been switched on meanwhile. A driver that does not come back is not there.
+    /// Sets the metrics again, because they may have been switched on meanwhile. A driver whose call has not returned for
+    /// `stale_after` is unavailable.
     pub(crate) fn watch(&self, stale_after: Duration) {
         let stuck = Err(Fault::Timeout);
         let is_new = {
@@ -70,7 +71,7 @@ impl Availability {
         }
     }
 
-    /// Says nothing any more.
+    /// Clears the metrics and ignores later results.
     pub(crate) fn retire(&self) {
         let mut state = self.lock();
         state.retired = true;

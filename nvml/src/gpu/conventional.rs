@@ -1,8 +1,8 @@
-//! The metrics that OpenTelemetry's semantic conventions have names for, and their labels.
+//! The metrics that OpenTelemetry's semantic conventions define, and their labels.
 //!
-//! The names are those of version 1.44 of the conventions, in which they are in development and may change.
+//! The names are from version 1.44 of the conventions, where they are in development and may change.
 //!
-//! What those count up and down (`hw.gpu.memory.usage`, `hw.status`) are gauges here: a sum cannot have a gap.
+//! The conventions' up-down counters (`hw.gpu.memory.usage`, `hw.status`) are gauges here, because a sum cannot have a gap.
 
 use std::borrow::Cow;
 
@@ -11,16 +11,16 @@ use tracecast::{Key, Label, TcLabel, tc_keys, tc_metrics};
 use crate::gpu::labels::{Direction, Severity};
 use crate::gpu::xids::Xid;
 
-/// What the conventions call a GPU by: its UUID, or its index for as long as that is not known.
+/// The conventional identifier of a GPU: its UUID, or `gpu` and its label while the UUID is unknown.
 pub(crate) type Id = <hw_id as Key>::Value;
 
-/// The type of all components here.
+/// The hardware type, which is the same for all metrics here.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Component {
     Gpu,
 }
 
-/// What a GPU does.
+/// The engine whose utilization is measured.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Task {
     General,
@@ -28,14 +28,14 @@ pub(crate) enum Task {
     Decoder,
 }
 
-/// Where a temperature is measured.
+/// The location of a temperature sensor.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Sensor {
     Gpu,
     Memory,
 }
 
-/// What happens at a limit.
+/// The consequence of exceeding a temperature limit.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum LimitType {
     #[tc_label(rename = "high.critical")]
@@ -44,14 +44,14 @@ pub(crate) enum LimitType {
     HighDegraded,
 }
 
-/// How a GPU is.
+/// The state of a GPU.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Health {
     Ok,
     Failed,
 }
 
-/// What kind of error it was: `corrected`, `uncorrected`, `xid_79`, `xid_other`.
+/// The type of an error: `corrected`, `uncorrected`, `xid_79`, `xid_other`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ErrorType {
     Memory(Severity),

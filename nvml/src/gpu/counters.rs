@@ -1,4 +1,4 @@
-//! What a GPU counts, as counters that only grow.
+//! A GPU's counts, as monotonic counters.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::gpu::xids::Xid;
 use crate::names::add_as;
 use crate::total::Total;
 
-/// Counts of one GPU, over all generations of the driver.
+/// The last readings of one GPU's counts; they outlive reloads of the driver.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     energy: Total,
@@ -24,7 +24,7 @@ pub(crate) struct Totals {
 
 const LINK_FAULTS: [LinkError; sample::LINK_ERRORS] =
     [LinkError::CrcFlit, LinkError::CrcData, LinkError::Replay, LinkError::Recovery];
-/// In the order in which they are asked for.
+/// In the order of the queried fields.
 const VIOLATED: [Violation; sample::VIOLATIONS] = [
     Violation::Power,
     Violation::Thermal,
@@ -34,7 +34,8 @@ const VIOLATED: [Violation; sample::VIOLATIONS] = [
     Violation::Reliability,
 ];
 
-/// Adds to the counters of a GPU what came since the last sample, which was `since` ago; 0 if it is not the one before.
+/// Adds the increase since the last sample to the counters of a GPU. `since` is the time since the last sample; 0 if there was a
+/// gap.
 pub(crate) fn counters(of: Subject, sample: &Sample, totals: &mut Totals, since: Duration) {
     if let Some(millijoules) = sample.energy {
         let joules = totals.energy.advance(millijoules) as f64 / 1e3;

@@ -1,4 +1,4 @@
-//! Work on a GPU, in a span that is told of the GPU's errors.
+//! Marks a span as work on a GPU, so that it records the GPU's XIDs.
 
 use std::fmt;
 
@@ -16,9 +16,9 @@ tc_keys! {
 /// Marks the current span as work on a GPU until the guard is dropped. The GPU is named by its index in NVML, or by its UUID or the
 /// start of one.
 ///
-/// The span gets the attribute `tc.device.id`, with the value of the label `gpu` of the GPU's metrics; a GPU that is named by a UUID
-/// which no monitor has seen gets none. If the GPU reports XIDs meanwhile, the span that is current when the guard is dropped gets
-/// an event `gpu.xid` for each, with its number and time: the newest eight. So hold the guard in the span's own scope:
+/// The span gets the attribute `tc.device.id`, with the value of the label `gpu` of the GPU's metrics; a GPU that is named by a
+/// UUID which no monitor has seen gets none. If the GPU reports XIDs while the guard lives, the span that is current at its drop
+/// gets an event `gpu.xid` for each of the newest eight, with number and time. So hold the guard in the span's own scope:
 ///
 /// ```
 /// #[tracecast::tc_span("Worker/RunKernel")]
@@ -29,8 +29,9 @@ tc_keys! {
 /// # run_kernel(0);
 /// ```
 ///
-/// It takes a few loads beside the attribute, and nothing waits. XIDs are seen while a [`Monitor`](crate::Monitor) runs;
-/// one that the driver reports after the guard was dropped is counted and logged, and is on no span.
+/// Beside setting the attribute it costs a few atomic loads and never blocks. XIDs are recorded while a
+/// [`Monitor`](crate::Monitor) runs. An XID that the driver reports after the drop of the guard is counted and logged, but is on
+/// no span.
 pub fn on_device(device: impl DeviceId) -> OnDevice {
     let gpu = device.label();
     if let Some(gpu) = gpu {
@@ -51,9 +52,9 @@ pub trait DeviceId: Named {}
 impl DeviceId for u32 {}
 impl DeviceId for &str {}
 
-/// Names a GPU. Not reachable from outside, so that no other crate implements [`DeviceId`].
+/// Identifies a GPU. The trait is not reachable from other crates, so none can implement [`DeviceId`].
 pub trait Named {
-    /// The label of the GPU, if it is known.
+    /// Returns the label of the GPU, if it is known.
     fn label(self) -> Option<u32>;
 }
 
@@ -69,7 +70,7 @@ impl Named for &str {
     }
 }
 
-/// Work goes on on a GPU for as long as this lives; see [`on_device`].
+/// The guard of [`on_device`]: marks work on a GPU until it is dropped.
 ///
 /// ```
 /// #[tracecast::tc_span("Worker/RunKernel")]
@@ -83,7 +84,7 @@ impl Named for &str {
 #[must_use = "the span is told of XIDs that come while this lives; bind it to a name in the span's scope"]
 pub struct OnDevice {
     gpu: Option<u32>,
-    /// The XIDs that had come before.
+    /// The GPU's number of XIDs when the guard was created.
     seen: u64,
 }
 

@@ -1,7 +1,7 @@
-//! The library, loaded by one thread for itself.
+//! Loads the NVML library for one thread.
 //!
-//! Each thread has an `Nvml` of its own, which it alone drops: NVML and the linker count who uses them, so nothing is
-//! unloaded under a call that hangs elsewhere, and a handle never outlives the generation of the driver that it is of.
+//! Each thread owns an `Nvml` and drops it itself. NVML and the dynamic linker count references, so the library is not unloaded
+//! while a call hangs on another thread, and a handle never outlives the driver generation that issued it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,11 +11,11 @@ use nvml_wrapper::error::NvmlError;
 use crate::config::Config;
 use crate::gpu::fault::Fault;
 
-/// NVML under the name that drivers install; `libnvidia-ml.so` itself comes with their development files only.
+/// The name under which drivers install NVML; `libnvidia-ml.so` is part of the development files only.
 #[cfg(target_os = "linux")]
 const INSTALLED: &str = "libnvidia-ml.so.1";
 
-/// Loads the library and does `with` it. A panic of the wrapper, as for a library that cannot be shut down, is a fault.
+/// Loads the library and calls `with`. A panic of the wrapper, for example if the library cannot be shut down, becomes a fault.
 pub(crate) fn with_driver<T>(config: &Config, with: impl FnOnce(&Nvml) -> Result<T, Fault>) -> Result<T, Fault> {
     let run = || {
         let nvml = load(config).map_err(|error| Fault::from(&error))?;

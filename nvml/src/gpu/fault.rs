@@ -1,55 +1,55 @@
-//! What can be wrong with a driver, as a closed set.
+//! The faults of a driver, as a closed set.
 
 use std::borrow::Cow;
 
 use nvml_wrapper::error::NvmlError;
 use tracecast::{Label, TcLabel};
 
-/// What is wrong.
+/// A fault of the driver, the library or a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TcLabel)]
 pub(crate) enum Fault {
-    /// There is no NVML library, or it cannot be loaded.
+    /// The NVML library does not exist or cannot be loaded.
     LibraryAbsent,
-    /// The kernel's part of the driver is not loaded.
+    /// The kernel module is not loaded.
     DriverNotLoaded,
-    /// Library and kernel module are of different versions.
+    /// The versions of the library and the kernel module differ.
     VersionMismatch,
-    /// This user may not do that.
+    /// The user lacks the permission.
     NoPermission,
     /// The GPU fell off the bus.
     GpuLost,
     /// The GPU has to be reset.
     ResetRequired,
-    /// The driver was loaded again since.
+    /// The driver was reloaded.
     Uninitialized,
-    /// There is no such GPU, or no longer.
+    /// The GPU does not exist (any more).
     NotFound,
-    /// The GPU cannot do that.
+    /// The GPU does not support the query.
     NotSupported,
-    /// The library has no such function.
+    /// The library lacks the function.
     FunctionAbsent,
-    /// It took too long.
+    /// The call took too long.
     Timeout,
     /// The wrapper panicked.
     Panicked,
-    /// Anything else.
+    /// Any other fault.
     #[tc_label(other)]
     Other,
 }
 
-/// `NVML_ERROR_GPU_NOT_FOUND`, for which the wrapper has no name.
+/// `NVML_ERROR_GPU_NOT_FOUND`, which the wrapper does not define.
 const GPU_NOT_FOUND: u32 = 28;
-/// `NVML_ERROR_DEPRECATED`, for which it has none either.
+/// `NVML_ERROR_DEPRECATED`, which the wrapper does not define.
 const DEPRECATED: u32 = 26;
 
 impl Fault {
-    /// Whether handles are worth nothing from now on.
+    /// Whether the driver's handles are invalid after this fault.
     pub(crate) fn ends_generation(self) -> bool {
         use Fault::{DriverNotLoaded, GpuLost, NotFound, ResetRequired, Uninitialized, VersionMismatch};
         matches!(self, GpuLost | ResetRequired | Uninitialized | VersionMismatch | DriverNotLoaded | NotFound)
     }
 
-    /// The fault as in labels.
+    /// The label value of the fault.
     pub(crate) fn text(self) -> &'static str {
         match <Fault as Label>::value(self.ordinal()) {
             Cow::Borrowed(text) => text,
@@ -57,7 +57,7 @@ impl Fault {
         }
     }
 
-    /// Whether asking again soon is in vain.
+    /// Whether the query is unsupported, so that repeating it soon is useless.
     pub(crate) fn is_absence(self) -> bool {
         matches!(self, Fault::NotSupported | Fault::FunctionAbsent)
     }

@@ -1,25 +1,25 @@
-//! Which GPUs are looked after.
+//! Selects the GPUs that are monitored.
 
-/// Which GPUs of the driver are wanted. All of the lists have to have a GPU.
+/// The selection of GPUs. A GPU is selected if all lists contain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter(Vec<List>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct List {
     wanted: Vec<Wanted>,
-    /// It speaks of GPUs of the machine, and a container may have those only that it names, under other numbers.
+    /// Whether the list numbers the GPUs of the machine. A container may have only the listed GPUs, under other indices.
     is_of_machine: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Wanted {
     Index(u32),
-    /// The start of an identifier.
+    /// The start of a UUID.
     Uuid(String),
 }
 
 impl Filter {
-    /// What the program says, else what the variables for containers and for CUDA say.
+    /// Uses the program's list; without one, the variables of the container runtime and of CUDA.
     pub(crate) fn new(devices: Option<&[String]>, nvidia: Option<&str>, cuda: Option<&str>) -> Self {
         if let Some(devices) = devices {
             let parse = |text: &String| Wanted::parse(text).or_else(|| warn("with_devices", text, "it is left out"));
@@ -29,16 +29,16 @@ impl Filter {
         Filter([nvidia.and_then(of_container), cuda.and_then(of_cuda)].into_iter().flatten().collect())
     }
 
-    /// The same, from the environment.
+    /// Uses the program's list; without one, the environment variables.
     pub(crate) fn of_environment(devices: Option<&[String]>) -> Self {
         let [nvidia, cuda] = ["NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"].map(|name| std::env::var(name).ok());
         Filter::new(devices, nvidia.as_deref(), cuda.as_deref())
     }
 
-    /// Whether one of `count` GPUs is wanted; not known if that depends on an identifier which is not given.
+    /// Whether the GPU at `index` of `count` is selected; `None` if that depends on the UUID and it is not given.
     pub(crate) fn selects(&self, index: u32, count: u32, uuid: Option<&str>) -> Option<bool> {
         let mut answers = self.0.iter().map(|list| list.selects(index, count, uuid));
-        // One refusal is enough, and one doubt is a doubt.
+        // One list without the GPU rejects it; otherwise one unknown answer makes the result unknown.
         if answers.clone().any(|answer| answer == Some(false)) {
             return Some(false);
         }
@@ -65,7 +65,7 @@ impl List {
 }
 
 impl Wanted {
-    /// `1`, `GPU-5a3c…`, or an instance of one of those: `1:0`, `MIG-GPU-5a3c…/1/0`.
+    /// Parses `1`, `GPU-5a3c…`, or a MIG instance of such a GPU: `1:0`, `MIG-GPU-5a3c…/1/0`.
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let uuid = text.strip_prefix("MIG-").unwrap_or(text);
@@ -76,7 +76,7 @@ impl Wanted {
     }
 }
 
-/// An instance that is named by its own identifier alone: which GPU it is of is not known.
+/// Whether the text is a MIG instance's own UUID, from which its GPU cannot be derived.
 fn is_bare_instance(text: &str) -> bool {
     text.starts_with("MIG-") && !text.starts_with("MIG-GPU-")
 }
@@ -89,8 +89,8 @@ fn warn(place: &str, text: &str, outcome: &str) -> Option<Wanted> {
     None
 }
 
-/// `NVIDIA_VISIBLE_DEVICES`. Without a list the container's runtime has hidden nothing, or everything. A list with
-/// something else in it, as the folder of a device plugin or a name of CDI, was read by the runtime and cannot be here.
+/// Parses `NVIDIA_VISIBLE_DEVICES`. Without a list the container runtime hid no GPU, or all of them. A list with other entries,
+/// such as a device plugin's directory or a CDI name, was applied by the runtime and cannot be interpreted here.
 fn of_container(text: &str) -> Option<List> {
     let wanted = match text.trim() {
         "" | "all" | "void" => return None,
@@ -105,7 +105,7 @@ fn of_container(text: &str) -> Option<List> {
     Some(List { wanted, is_of_machine: true })
 }
 
-/// `CUDA_VISIBLE_DEVICES`. As CUDA has it, the list ends before what is no GPU, as `-1`.
+/// Parses `CUDA_VISIBLE_DEVICES`. As in CUDA, the list ends before the first invalid entry, such as `-1`.
 fn of_cuda(text: &str) -> Option<List> {
     let is_gpu =
         |text: &&str| ["GPU-", "MIG-"].iter().any(|start| text.starts_with(start)) || text.parse::<u32>().is_ok();
@@ -120,7 +120,7 @@ fn of_cuda(text: &str) -> Option<List> {
 mod tests {
     use super::*;
 
-    /// Which of four GPUs, `GPU-0..` to `GPU-3..`, are wanted.
+    /// Asserts which of four GPUs, `GPU-0..` to `GPU-3..`, are selected.
     #[track_caller]
     fn check(nvidia: Option<&str>, cuda: Option<&str>, expected: &[u32]) {
         let filter = Filter::new(None, nvidia, cuda);
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_container_that_has_just_what_was_asked_for_has_all() {
-        // GPUs 4 to 7 of the machine are 0 to 3 in here.
+        // GPUs 4 to 7 of the machine have the indices 0 to 3 in the container.
         check(Some("4,5,6,7"), None, &[0, 1, 2, 3]);
         check(Some("MIG-5a3c"), None, &[0, 1, 2, 3]);
     }

@@ -1,4 +1,4 @@
-//! The thread that looks for the driver and its GPUs.
+//! The thread that finds the driver and its GPUs.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::gpu::metrics::{ERRORS, MOST_GPUS, driver};
 use crate::gpu::shared::Shared;
 use crate::stop::Backoff;
 
-/// Looks until the end: soon again while there is no driver, now and then for new GPUs when there is one.
+/// Searches until the monitor ends: with growing pauses while the driver is unavailable, else at the longest pause for new GPUs.
 pub(crate) fn run(shared: &Arc<Shared>) {
     let mut backoff = Backoff::new(shared.config.interval, shared.config.longest_pause());
     let mut said = false;

@@ -1,8 +1,8 @@
-//! Who a GPU is, and its MIG instances, on one info metric each.
+//! Info metrics with the attributes of GPUs and of their MIG instances.
 //!
-//! All that describes a GPU is one label of several attributes: its ordinal is the GPU, and its texts are those of the GPU now.
+//! One label has all attributes of a GPU: its ordinal is the GPU's label, its values are the current attributes.
 //!
-//! Conventional names are those of version 1.44 of OpenTelemetry's semantic conventions, where they may change.
+//! Conventional names are from version 1.44 of OpenTelemetry's semantic conventions, where they may change.
 
 use tracecast::{tc_keys, tc_metrics};
 
@@ -40,7 +40,7 @@ tc_metrics! {
     static INSTANCE_INFO: Gauge<(of_instance,), u64> = "tc_gpu_instance_info";
 }
 
-/// Who a GPU is, and its index in the driver. It is on the info metrics until this is dropped.
+/// The attributes of a GPU, including its index in the driver. The info metrics show them until this is dropped.
 pub(crate) struct Identity {
     gpu: usize,
     names: Names,
@@ -64,12 +64,12 @@ impl Identity {
         Identity { gpu: gpu as usize, names, index, description: description.clone() }
     }
 
-    /// Whether it says this.
+    /// Whether the attributes are unchanged.
     pub(crate) fn is(&self, index: u32, description: &Description) -> bool {
         self.index == index && self.description == *description
     }
 
-    /// At each sample, as metrics may have been switched on meanwhile.
+    /// Sets the info metrics; called at each sample, because metrics may have been switched on meanwhile.
     pub(crate) fn show(&self) {
         INFO.set(1_u64, (OfGpu(self.gpu),));
         if self.names == Names::SemanticConventions {
@@ -87,7 +87,7 @@ impl Drop for Identity {
     }
 }
 
-/// The MIG instances of a GPU that are shown: UUID and name of each.
+/// The MIG instances of a GPU that the info metric shows: UUID and name of each.
 #[derive(Default)]
 pub(crate) struct Instances([Option<(Text, Text)>; MOST_INSTANCES]);
 
@@ -112,7 +112,7 @@ impl Instances {
     }
 }
 
-/// The profile at the end of the name of an instance: `NVIDIA A100-SXM4-40GB MIG 1g.5gb`.
+/// Returns the profile at the end of an instance's name: `NVIDIA A100-SXM4-40GB MIG 1g.5gb`.
 fn profile_of(name: &str) -> &str {
     name.rsplit_once("MIG ").map_or("", |(_, profile)| profile)
 }
@@ -135,7 +135,7 @@ mod tests {
         let description = Description { uuid: Some("GPU-identity".to_owned()), ..Description::default() };
         let captured = tracecast::testing::capture(|| Identity::new(Names::Tracecast, 30, 2, &description).show());
         let metric = captured.metrics.iter().find(|metric| metric.name == "tc_gpu_info").unwrap();
-        // It was dropped at the end, which cleared it; the texts are those of its ordinal still.
+        // The identity was dropped, which cleared the metric; the table still has the texts of its ordinal.
         assert!(metric.points.is_empty());
         assert_eq!([0, 1, 2, 3].map(|part| OfGpu::part(30, part)), ["30", "2", "GPU-identity", ""]);
     }

@@ -1,6 +1,6 @@
-//! The label `gpu` of each UUID. It is assigned once in the life of the process, because counters keep their values that long.
+//! The label `gpu` of each UUID. It is assigned once per process, because counters keep their values for the life of the process.
 //!
-//! Programs read this where they work on a GPU: everything but assigning a label reads atomics only.
+//! Programs read labels where they work on a GPU, so every function except `assign` uses atomics only.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -12,14 +12,14 @@ static UUIDS: [OnceLock<Box<str>>; MOST_GPUS as usize] = [const { OnceLock::new(
 /// The label of the GPU at each index of the driver, plus 1; 0 if it is not known.
 static AT_INDEX: [AtomicU32; MOST_GPUS as usize] = [const { AtomicU32::new(0) }; MOST_GPUS as usize];
 
-/// The label of the GPU with this UUID, which is one of `count` and at this index now. A new GPU gets its index if no other
-/// GPU ever had that label. `None` if all labels are taken.
+/// Returns the label of the GPU with this UUID, which is currently at `index` of `count`. A new GPU gets its index as label
+/// unless another GPU ever had that label. `None` if all labels are taken.
 pub(crate) fn assign(uuid: &str, index: u32, count: u32) -> Option<u32> {
     static ASSIGNING: Mutex<()> = Mutex::new(());
     let _assigning = ASSIGNING.lock().unwrap_or_else(PoisonError::into_inner);
     let known = (0..MOST_GPUS).find(|label| text(*label) == Some(uuid));
     known.or_else(|| {
-        // Labels from `count` on first: GPUs that are not known yet get their indices.
+        // Labels from `count` on come first, so that GPUs that are still unknown can get their own indices.
         let count = count.min(MOST_GPUS);
         let label = [index].into_iter().chain(count..MOST_GPUS).chain(0..count).find(|label| text(*label).is_none())?;
         UUIDS.get(label as usize)?.set(uuid.into()).ok()?;
@@ -31,19 +31,19 @@ fn text(label: u32) -> Option<&'static str> {
     UUIDS.get(label as usize)?.get().map(|uuid| &**uuid)
 }
 
-/// The label of the GPU whose UUID starts with this.
+/// Returns the label of the GPU whose UUID starts with `start`.
 pub(crate) fn of_uuid(start: &str) -> Option<u32> {
     (0..MOST_GPUS).find(|label| text(*label).is_some_and(|uuid| uuid.starts_with(start)))
 }
 
-/// The label of the GPU that the driver has at this index. While that is not known it is the index itself, unless the GPU with
-/// that label is at another index.
+/// Returns the label of the GPU that the driver has at this index. While that GPU is unknown, the label is the index itself,
+/// unless the GPU with that label is at another index.
 pub(crate) fn of_index(index: u32) -> Option<u32> {
     let at = |index: u32| AT_INDEX.get(index as usize).and_then(|label| label.load(Relaxed).checked_sub(1));
     at(index).or_else(|| (0..MOST_GPUS).all(|other| at(other) != Some(index)).then_some(index))
 }
 
-/// Notes which GPU the driver has at this index.
+/// Stores which GPU the driver has at this index.
 pub(crate) fn set_at(index: u32, label: Option<u32>) {
     if let Some(at) = AT_INDEX.get(index as usize) {
         at.store(label.map_or(0, |label| label + 1), Relaxed);
@@ -54,7 +54,7 @@ pub(crate) fn set_at(index: u32, label: Option<u32>) {
 mod tests {
     use super::*;
 
-    // One test: labels are those of the process.
+    // This is one test because labels are global.
     #[test]
     fn a_uuid_has_one_label_and_an_index_the_gpu_that_is_there() {
         assert_eq!((of_index(0), of_index(MOST_GPUS), of_uuid("GPU-a")), (Some(0), Some(MOST_GPUS), None));
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!((assign("GPU-a", 1, 2), assign("GPU-c", 0, 2), assign("GPU-d", 3, 4)), (Some(0), Some(2), Some(3)));
         assert_eq!((of_uuid("GPU-b"), of_uuid("GPU-x")), (Some(1), None));
         set_at(1, Some(0));
-        // Index 0 has some other GPU, of which nothing is known.
+        // Index 0 has another GPU, which is unknown.
         assert_eq!((of_index(1), of_index(0), of_index(2)), (Some(0), None, Some(2)));
         set_at(1, None);
         assert_eq!(of_index(0), Some(0));

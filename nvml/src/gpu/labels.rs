@@ -5,7 +5,7 @@ use tracecast::{TcLabel, tc_keys};
 use crate::gpu::fault::Fault;
 use crate::gpu::xids::Xid;
 
-/// GPUs past this are left out: they would share the label `other`.
+/// The most GPUs; further ones are left out, because they would share the label `other`.
 pub(crate) const MOST_GPUS: u32 = 32;
 
 /// A clock of a GPU.
@@ -15,7 +15,7 @@ pub(crate) enum Clock {
     Memory,
 }
 
-/// Why clocks are lower than they could be.
+/// Why clocks are below their maximum.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Throttle {
     Idle,
@@ -29,7 +29,7 @@ pub(crate) enum Throttle {
     DisplayClocks,
 }
 
-/// How bad a memory error is.
+/// The severity of a memory error.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Severity {
     Corrected,
@@ -38,7 +38,7 @@ pub(crate) enum Severity {
 
 pub(crate) const SEVERITIES: [Severity; 2] = [Severity::Corrected, Severity::Uncorrected];
 
-/// What became of rows of memory.
+/// The kind of a memory row remapping.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Remapped {
     Correctable,
@@ -47,14 +47,14 @@ pub(crate) enum Remapped {
     Failure,
 }
 
-/// Which way bytes go.
+/// The direction of transferred bytes.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Direction {
     Transmit,
     Receive,
 }
 
-/// What can be wrong with a link.
+/// An error of all NVLinks of a GPU together.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum LinkError {
     CrcFlit,
@@ -63,7 +63,7 @@ pub(crate) enum LinkError {
     Recovery,
 }
 
-/// What can be wrong with one link: the first three before Blackwell, the others from Blackwell on.
+/// An error of one NVLink: the first three exist before Blackwell, the others from Blackwell on.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum OneLinkError {
     Replay,
@@ -74,7 +74,7 @@ pub(crate) enum OneLinkError {
     Symbol,
 }
 
-/// Since when the driver has counted errors: since it was loaded or the GPU was reset, or over the life of the GPU.
+/// The period of an error count: since the driver was loaded or the GPU was reset, or over the life of the GPU.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Lifetime {
     Volatile,
@@ -88,7 +88,7 @@ pub(crate) enum Cause {
     DoubleBit,
 }
 
-/// What the driver wants done with a GPU before it is used again.
+/// The recovery action that the driver requires before the GPU is used again.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Action {
     Nothing,
@@ -111,7 +111,7 @@ pub(crate) enum Violation {
     Reliability,
 }
 
-/// A temperature at which something happens.
+/// A temperature threshold.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Limit {
     Shutdown,
@@ -128,7 +128,7 @@ pub(crate) enum Statistic {
     Maximum,
 }
 
-/// A part of a GPU that is busy or not.
+/// A part of a GPU whose activity is measured.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Part {
     Graphics,
@@ -148,7 +148,7 @@ tc_keys! {
     /// The version of the driver.
     pub(crate) label driver: Interned<8> = "driver";
     /// The MIG instance, by its index on the GPU.
-    // Not `instance`: Prometheus calls what it scrapes so.
+    // Not `instance`: Prometheus uses that label for its targets.
     pub(crate) label instance: Index<8> = "gpu_instance";
     /// An NVLink of the GPU.
     pub(crate) label link: Index<18> = "link";

@@ -1,4 +1,4 @@
-//! The metrics, by the names of Tracecast.
+//! The GPU metrics with Tracecast's names.
 
 use tracecast::tc_metrics;
 

@@ -1,9 +1,9 @@
-//! GPUs by NVML: threads that ask the driver, and the gauges that they fill.
+//! GPU monitoring with NVML: the threads that query the driver, and the metrics that they set.
 //!
-//! The driver is called on threads of this room and nowhere else. `finder` looks for GPUs, `sampler` asks the one at an
-//! index, `xid` waits for its events; a `slot` is the place of one UUID among the metrics, and `registry` connects the two.
-//! `questions` has what is asked, `publish` and `counters` what is shown, `raw` the calls that the wrapper lacks and all unsafe
-//! code. `monitor` starts it; `host` is independent of it.
+//! Only the threads of this module call the driver. `finder` searches for GPUs, `sampler` queries the GPU at one index, and `xid`
+//! waits for its events. A `slot` holds the state and metrics of one UUID; `registry` maps indices to slots. `questions` lists
+//! the queries, `publish` and `counters` set the metrics, and `raw` has the calls that the wrapper lacks and all unsafe code.
+//! `monitor` starts the threads; `host` is independent of this module.
 
 pub(crate) mod asker;
 pub(crate) mod availability;

@@ -1,19 +1,19 @@
-//! Whether a GPU sleeps. To ask its driver would wake it, as it does on laptops.
+//! Whether a GPU is suspended, as on laptops. A query of the driver would wake it.
 
 use std::path::{Path, PathBuf};
 
 use crate::held::{Held, parsed};
 
-/// What the kernel says of a GPU's sleep.
+/// The kernel's runtime power status of a GPU.
 pub(crate) struct Power(Option<Held>);
 
 impl Power {
-    /// For a GPU at this place on the PCI bus.
+    /// Opens the status file of the GPU with this PCI bus id.
     pub(crate) fn open(sysfs: &Path, bus_id: &str) -> Self {
         Power(Held::open(&status_file(sysfs, bus_id)))
     }
 
-    /// Whether the GPU sleeps, or is about to. One of which nothing is known is awake.
+    /// Whether the GPU is suspended or about to be. A GPU without a status file counts as awake.
     pub(crate) fn is_asleep(&mut self) -> bool {
         let is_asleep = |text: &str| Some(matches!(text.trim_end(), "suspended" | "suspending"));
         parsed(&mut self.0, is_asleep).unwrap_or(false)
@@ -22,7 +22,7 @@ impl Power {
 
 fn status_file(sysfs: &Path, bus_id: &str) -> PathBuf {
     let bus_id = bus_id.to_ascii_lowercase();
-    // NVML writes eight digits of the domain, sysfs four.
+    // NVML writes the PCI domain with eight digits, sysfs with four.
     let short = bus_id.strip_prefix("0000").filter(|short| short.find(':') == Some(4)).unwrap_or(&bus_id);
     sysfs.join("bus/pci/devices").join(short).join("power/runtime_status")
 }

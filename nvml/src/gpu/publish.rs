@@ -1,4 +1,4 @@
-//! A sample as values of metrics.
+//! Sets the metrics of a GPU from a sample.
 
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
 
@@ -10,12 +10,12 @@ use crate::gpu::sample::{self, Instance, Sample, Wear};
 use crate::gpu::window::{QUANTITIES, Spread, Spreads};
 use crate::names::{Names, show, show_as};
 
-/// A GPU as metrics know it.
+/// The labels and naming style of a GPU's metrics.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject {
     pub(crate) gpu: u32,
     pub(crate) names: Names,
-    /// What the conventions call it, if it has said that.
+    /// The conventional identifier, once the UUID is known.
     pub(crate) id: Option<Id>,
 }
 
@@ -25,7 +25,7 @@ impl Subject {
     }
 }
 
-/// The bit of each reason.
+/// NVML's bit of each reason.
 const THROTTLES: [(Throttle, ThrottleReasons); 9] = [
     (Throttle::Idle, ThrottleReasons::GPU_IDLE),
     (Throttle::ApplicationClocks, ThrottleReasons::APPLICATIONS_CLOCKS_SETTING),
@@ -40,7 +40,7 @@ const THROTTLES: [(Throttle, ThrottleReasons); 9] = [
 
 const ROWS: [Remapped; 4] = [Remapped::Correctable, Remapped::Uncorrectable, Remapped::Pending, Remapped::Failure];
 pub(super) const DIRECTIONS: [Direction; 2] = [Direction::Transmit, Direction::Receive];
-/// In the order in which they are asked for.
+/// In the order of the queried fields.
 const ONE_LINK_FAULTS: [OneLinkError; sample::ONE_LINK_ERRORS] = [
     OneLinkError::Replay,
     OneLinkError::Recovery,
@@ -49,17 +49,17 @@ const ONE_LINK_FAULTS: [OneLinkError; sample::ONE_LINK_ERRORS] = [
     OneLinkError::LinkRecovery,
     OneLinkError::Symbol,
 ];
-/// What the driver wants done, by NVML's number.
+/// The recovery actions, indexed by NVML's number.
 const ACTIONS: [Action; 5] =
     [Action::Nothing, Action::GpuReset, Action::NodeReboot, Action::DrainP2p, Action::DrainAndReset];
-/// In the order in which they are asked for; where the conventions have a name for one, it is beside it.
+/// In the order of the queries, each with its conventional name if there is one.
 const LIMITS: [(Limit, Option<(Sensor, LimitType)>); sample::LIMITS] = [
     (Limit::Shutdown, Some((Sensor::Gpu, LimitType::HighCritical))),
     (Limit::Slowdown, Some((Sensor::Gpu, LimitType::HighDegraded))),
     (Limit::MemoryMaximum, Some((Sensor::Memory, LimitType::HighDegraded))),
     (Limit::GpuMaximum, None),
 ];
-/// In the order in which GPM is asked for them.
+/// In the order of the GPM query.
 const PARTS: [Part; sample::PARTS] =
     [Part::Graphics, Part::Sm, Part::SmOccupancy, Part::Tensor, Part::Dram, Part::Fp64, Part::Fp32, Part::Fp16];
 
@@ -91,11 +91,11 @@ pub(crate) fn gauges(of: Subject, sample: &Sample) {
     options(of, sample);
 }
 
-/// Gauges that the conventions have a name for.
+/// Sets the gauges that have a conventional name.
 pub(super) fn gauges_with_two_names(of: Subject, sample: &Sample) {
     let Subject { gpu, names, .. } = of;
     let id = || of.id();
-    // The conventions have fractions where we have percent.
+    // The conventions use fractions, Tracecast uses percent.
     let scale = if names == Names::Tracecast { 1.0 } else { 100.0 };
     let busy = |percent: Option<u32>| percent.map(|percent| f64::from(percent) / scale);
     let utilization = sample.utilization.map(|(of_gpu, _)| of_gpu);
@@ -106,7 +106,7 @@ pub(super) fn gauges_with_two_names(of: Subject, sample: &Sample) {
     show_as!(names, MEMORY_USED(gpu), hw::MEMORY_USAGE(id(), Component::Gpu) = memory.map(|memory| memory.used));
     show_as!(names, MEMORY_SIZE(gpu), hw::MEMORY_LIMIT(id(), Component::Gpu) = memory.map(|memory| memory.total));
     if names == Names::SemanticConventions {
-        // Ours is found by dividing the two above.
+        // Tracecast has no such metric: it is the quotient of the two above.
         let share = memory.filter(|memory| memory.total > 0).map(|memory| memory.used as f64 / memory.total as f64);
         show!(hw::MEMORY_UTILIZATION(id(), Component::Gpu) = share);
     }
@@ -118,7 +118,7 @@ pub(super) fn gauges_with_two_names(of: Subject, sample: &Sample) {
     show_as!(names, POWER(gpu), hw::POWER(id(), Component::Gpu) = watts);
 }
 
-/// Not all of them have a name in the conventions.
+/// Sets the temperature thresholds, of which only some have a conventional name.
 fn temperature_limits(of: Subject, sample: &Sample) {
     for ((limit, of_conventions), degrees) in LIMITS.into_iter().zip(sample.temperature_limits) {
         let degrees = degrees.map(f64::from);
@@ -129,7 +129,7 @@ fn temperature_limits(of: Subject, sample: &Sample) {
     }
 }
 
-/// Errors and damage as the driver counts them: also those from before the monitor started.
+/// Sets gauges of errors and damage as the driver counts them, including those from before the monitor started.
 fn wear(gpu: u32, wear: &Wear) {
     for (at, lifetime) in [Lifetime::Volatile, Lifetime::Aggregate].into_iter().enumerate() {
         for (severity, (errors, on_chip)) in SEVERITIES.into_iter().zip(wear.ecc[at].into_iter().zip(wear.sram[at])) {
@@ -152,7 +152,8 @@ fn wear(gpu: u32, wear: &Wear) {
     show!(RECOVERY_ACTION(gpu, Action::Other) = wanted.map(|wanted| u64::from(wanted >= ACTIONS.len())));
 }
 
-/// What is summarized over a window, in its units; clocks last, the one of the SMs first.
+/// Returns the values that are summarized over a window, in the units of the metrics: utilization, power, temperature, SM clock,
+/// memory clock.
 pub(crate) fn summarized(sample: &Sample) -> [Option<f64>; QUANTITIES] {
     let hertz = |megahertz: u32| f64::from(megahertz) * 1e6;
     [
@@ -164,7 +165,7 @@ pub(crate) fn summarized(sample: &Sample) -> [Option<f64>; QUANTITIES] {
     ]
 }
 
-/// Sets the gauges of a window. The conventions have no names for them.
+/// Sets the gauges of a window, which have no conventional names.
 pub(crate) fn window(gpu: u32, spreads: &Spreads) {
     type Value = fn(Spread) -> f64;
     let statistics: [(Statistic, Value); 3] = [
@@ -182,7 +183,7 @@ pub(crate) fn window(gpu: u32, spreads: &Spreads) {
     }
 }
 
-/// Gauges that have to be asked for.
+/// Sets the gauges that `Config` can switch on or off.
 fn options(of: Subject, sample: &Sample) {
     let (gpu, details) = (of.gpu, &sample.details);
     show!(FAN(gpu) = details.fan.map(f64::from));
@@ -201,7 +202,7 @@ fn options(of: Subject, sample: &Sample) {
     }
 }
 
-/// Says whether a GPU answers, or nothing.
+/// Shows whether a GPU answers; clears the metric if `up` is `None`.
 pub(crate) fn up(of: Subject, up: Option<bool>) {
     if of.names == Names::Tracecast {
         show!(UP(of.gpu) = up.map(u64::from));

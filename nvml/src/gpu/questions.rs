@@ -1,4 +1,4 @@
-//! What a GPU is asked.
+//! The queries of a sample.
 
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{
@@ -18,11 +18,11 @@ use crate::gpu::sample::{
     Wear,
 };
 
-/// The slowest state. A driver that does not know it says 32.
+/// The slowest performance state. The driver returns 32 if the state is unknown.
 const SLOWEST_STATE: u32 = 15;
 
-/// The temperature of the memory; rows that were remapped; pages that were retired, by cause, and whether some are to be; what is to
-/// be done with the GPU; how long clocks were lowered, in the order of `labels::Violation`; bytes over PCIe.
+/// The memory temperature; remapped rows; retired pages by cause, and whether a retirement is pending; the recovery action; the
+/// time of lowered clocks in the order of `labels::Violation`; bytes over PCIe.
 const FIELDS: [Field; 17] = [
     (NVML_FI_DEV_MEMORY_TEMP, 0),
     (NVML_FI_DEV_REMAPPED_COR, 0),
@@ -43,9 +43,9 @@ const FIELDS: [Field; 17] = [
     (NVML_FI_DEV_PCIE_COUNT_RX_BYTES, 0),
 ];
 
-/// All links together.
+/// The scope of all links together.
 const ALL_LINKS: u32 = u32::MAX;
-/// How many links there are, what they moved, and their errors by kind.
+/// The number of links, the data sent and received, and the errors by kind.
 const LINK_FIELDS: [Field; 3 + LINK_ERRORS] = [
     (NVML_FI_DEV_NVLINK_LINK_COUNT, 0),
     (NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, ALL_LINKS),
@@ -56,7 +56,7 @@ const LINK_FIELDS: [Field; 3 + LINK_ERRORS] = [
     (NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL, 0),
 ];
 
-/// The state of one link, and its errors in the order of `labels::OneLinkError`.
+/// The state of one link, and its errors in the order of `publish::ONE_LINK_FAULTS`.
 const ONE_LINK_FIELDS: [u32; 1 + ONE_LINK_ERRORS] = [
     NVML_FI_DEV_NVLINK_GET_STATE,
     NVML_FI_DEV_NVLINK_ERROR_DL_REPLAY,
@@ -67,7 +67,7 @@ const ONE_LINK_FIELDS: [u32; 1 + ONE_LINK_ERRORS] = [
     NVML_FI_DEV_NVLINK_COUNT_SYMBOL_ERRORS,
 ];
 
-/// In the order of `labels::Limit`.
+/// The temperature thresholds, in the order of `labels::Limit`.
 const THRESHOLDS: [TemperatureThreshold; LIMITS] = [
     TemperatureThreshold::Shutdown,
     TemperatureThreshold::Slowdown,
@@ -75,7 +75,7 @@ const THRESHOLDS: [TemperatureThreshold; LIMITS] = [
     TemperatureThreshold::GpuMax,
 ];
 
-/// What GPM is asked, in the order of `publish::PARTS`.
+/// The GPM metrics, in the order of `publish::PARTS`.
 const ACTIVITY: [GpmMetricId; PARTS] = [
     GpmMetricId::GraphicsUtil,
     GpmMetricId::SmUtil,
@@ -88,7 +88,7 @@ const ACTIVITY: [GpmMetricId; PARTS] = [
 ];
 
 impl<'a> Asker<'a> {
-    /// All answers; an error if the GPU is lost, or says nothing but that something is wrong.
+    /// Takes a sample; an error if the driver's handles are invalid, or if no query succeeded and at least one failed.
     pub(crate) fn sample(&mut self) -> Result<Sample, Fault> {
         self.begin();
         let sample = self.everything()?;
@@ -122,7 +122,7 @@ impl<'a> Asker<'a> {
         Ok(sample)
     }
 
-    /// What a program may want or not.
+    /// Queries that `Config` can switch on or off.
     fn options(&mut self, sample: &mut Sample) -> Result<(), Fault> {
         if self.config.details {
             sample.details = self.details()?;
@@ -133,7 +133,7 @@ impl<'a> Asker<'a> {
         if self.config.activity {
             sample.activity = self.activity()?;
         }
-        // Where the driver counts bytes, it need not measure their rate.
+        // If the driver counts bytes, their rate is not needed.
         if self.config.pcie_throughput && sample.pcie_bytes.iter().any(Option::is_none) {
             let sent = self.ask(Ask::Sent, |gpu| gpu.pcie_throughput(PcieUtilCounter::Send))?;
             let received = self.ask(Ask::Received, |gpu| gpu.pcie_throughput(PcieUtilCounter::Receive))?;
@@ -152,7 +152,7 @@ impl<'a> Asker<'a> {
         })
     }
 
-    /// Not all GPUs have all of them, which is nothing wrong.
+    /// Queries the temperature thresholds. Errors are ignored, because not every GPU has all of them.
     fn temperature_limits(&mut self) -> [Option<u32>; LIMITS] {
         let device = self.device;
         *self.limits.get_or_insert_with(|| THRESHOLDS.map(|threshold| device.temperature_threshold(threshold).ok()))
@@ -193,7 +193,7 @@ impl<'a> Asker<'a> {
 
     fn links(&mut self) -> Result<Links, Fault> {
         let answer = self.ask_fields(Ask::Links, &LINK_FIELDS)?;
-        // A GPU without links has none of the rest either, whatever its driver says.
+        // A GPU without links has no other link values either, whatever its driver returns.
         let Some([count, sent, received, errors @ ..]) = answer.filter(|[count, ..]| *count != Some(0)) else {
             return Ok(Links::default());
         };
@@ -207,7 +207,7 @@ impl<'a> Asker<'a> {
         Ok(links)
     }
 
-    /// What happened between the last sample and this one.
+    /// Returns the activity between the last sample and this one.
     fn activity(&mut self) -> Result<Activity, Fault> {
         let now = self.ask(Ask::Activity, |gpu| gpu.gpm_sample())?;
         if self.lacks(Ask::Activity) && !std::mem::replace(&mut self.said, true) {
@@ -225,7 +225,7 @@ impl<'a> Asker<'a> {
         Ok(self.ask(Ask::Activity, |_| answer)?.unwrap_or_default())
     }
 
-    /// The same of a MIG instance. GPUs before Hopper have none, which is nothing wrong.
+    /// Returns the activity of a MIG instance between two samples. Errors are ignored: GPUs before Hopper have no GPM.
     fn activity_of(&mut self, index: usize, instance: &Device<'_>) -> Option<Activity> {
         let number = raw::instance_number(instance).ok()?;
         let now = self.device.gpm_mig_sample(number).ok()?;
@@ -240,11 +240,11 @@ impl<'a> Asker<'a> {
         if mode.is_none_or(|mode| mode.current == 0) {
             return Ok(());
         }
-        // Never 0 under MIG, where the driver does not know it.
+        // Under MIG the driver does not know the utilization; some drivers return 0.
         sample.utilization = None;
         let memory = if self.goes_other_way(Ask::Memory) { older_memory } else { memory };
         for (index, to) in sample.instances.iter_mut().enumerate() {
-            // Not all places are taken.
+            // Not every index has an instance.
             let Ok(instance) = self.device.mig_device_by_index(index as u32) else {
                 self.instance_activity[index] = None;
                 continue;
@@ -261,7 +261,7 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// How busy parts were between two samples.
+/// Returns the activity of parts between two GPM samples.
 fn compared<'a>(last: &GpmSample<'a>, now: &GpmSample<'a>) -> Result<Activity, NvmlError> {
     let mut parts = [None; PARTS];
     for (to, result) in parts.iter_mut().zip(gpm_metrics_get(now.nvml(), last, now, &ACTIVITY)?) {

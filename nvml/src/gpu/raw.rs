@@ -1,7 +1,8 @@
-//! Calls that nvml-wrapper does not make: those of drivers that are older or newer than the one it was written for, and
-//! one that it makes with two allocations.
+//! Calls that nvml-wrapper lacks: those of older or newer drivers than the one it was written for, and calls without the
+//! wrapper's allocations.
 //!
-//! A function that the library lacks is [`NvmlError::FunctionNotFound`]: unlike the wrapper's own error it holds no text.
+//! A function that the library lacks gives [`NvmlError::FunctionNotFound`], which unlike the wrapper's own error allocates no
+//! text.
 
 #![expect(unsafe_code, reason = "the library is C; this is the only place that calls it past the wrapper")]
 #![expect(non_upper_case_globals, reason = "the names are those of NVML")]
@@ -12,20 +13,20 @@ use nvml_wrapper_sys::bindings::*;
 
 use crate::gpu::sample::Text;
 
-/// A field and what of the GPU it is asked of: a link, or 0.
+/// A field id and its scope: a link, or 0.
 pub(crate) type Field = (u32, u32);
 
-/// Total and used, which has in it what the driver keeps. Every driver has this one.
+/// Returns total and used memory; used includes the memory that the driver reserves. Every driver has this function.
 pub(crate) fn memory(device: &Device<'_>) -> Result<(u64, u64), NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetMemoryInfo)?;
     let mut memory = nvmlMemory_t { total: 0, free: 0, used: 0 };
-    // SAFETY: the handle is of the library that the function is of, whose `Nvml` the device borrows; `memory` is of the
-    // type that the function fills in and outlives the call.
+    // SAFETY: handle and function are of the same library, whose `Nvml` the device borrows; `memory` has the type that the
+    // function fills in and outlives the call.
     nvml_try(unsafe { function(device.handle(), &mut memory) })?;
     Ok((memory.total, memory.used))
 }
 
-/// The temperature of the chip, as drivers say it that have dropped the older call.
+/// Returns the temperature of the chip, for drivers without the older function.
 pub(crate) fn temperature(device: &Device<'_>) -> Result<u32, NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetTemperatureV)?;
     let mut temperature = nvmlTemperature_t {
@@ -33,13 +34,13 @@ pub(crate) fn temperature(device: &Device<'_>) -> Result<u32, NvmlError> {
         sensorType: nvmlTemperatureSensors_enum_NVML_TEMPERATURE_GPU,
         temperature: 0,
     };
-    // SAFETY: as in `memory`; the version says how large the structure is.
+    // SAFETY: as in `memory`; the version encodes the size of the structure.
     nvml_try(unsafe { function(device.handle(), &mut temperature) })?;
-    // Below zero there is no value of ours for it.
+    // Our type has no temperatures below zero.
     u32::try_from(temperature.temperature).map_err(|_| NvmlError::NotSupported)
 }
 
-/// Why clocks are held down, under the name that the call has in newer drivers.
+/// Returns why clocks are lowered, with the function's name in newer drivers.
 pub(crate) fn clock_reasons(device: &Device<'_>) -> Result<u64, NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetCurrentClocksEventReasons)?;
     let mut reasons = 0;
@@ -48,12 +49,13 @@ pub(crate) fn clock_reasons(device: &Device<'_>) -> Result<u64, NvmlError> {
     Ok(reasons)
 }
 
-/// Processes of which more is known than their number.
+/// The most processes that are listed; if there are more, only their number is known.
 const LISTED: usize = 64;
 
-/// How many processes compute, and the bytes that this one uses; those are not known if it is not listed or the list is too long.
+/// Returns the number of compute processes and the bytes that this one uses; `None` if this process is not listed or the list is
+/// too long.
 pub(crate) fn processes(device: &Device<'_>) -> Result<(u32, Option<u64>), NvmlError> {
-    /// Asks one version of the function. Their lists are of different types with the same first two members.
+    /// Calls one version of the function. Their list types differ, but have the same first two members.
     macro_rules! ask {
         ($function:ident, $info:ident $(, $rest:ident)*) => {
             if let Ok(function) = &device.nvml().lib().$function {
@@ -66,7 +68,7 @@ pub(crate) fn processes(device: &Device<'_>) -> Result<(u32, Option<u64>), NvmlE
                 }
                 nvml_try(code)?;
                 let listed = list.iter().take(count as usize).filter(|info| info.pid == std::process::id());
-                // Drivers say with all bits that they do not know it.
+                // Drivers set all bits if the memory is unknown.
                 let bytes = listed.map(|info| info.usedGpuMemory).filter(|bytes| *bytes != u64::MAX);
                 return Ok((count, bytes.reduce(u64::saturating_add)));
             }
@@ -78,7 +80,7 @@ pub(crate) fn processes(device: &Device<'_>) -> Result<(u32, Option<u64>), NvmlE
     Err(NvmlError::FunctionNotFound)
 }
 
-/// Errors of the memory on the chip, as in `Wear`, and whether there were more than there should.
+/// Returns errors of the on-chip memory, as in `Wear`, and whether they exceed the threshold.
 pub(crate) fn sram(device: &Device<'_>) -> Result<([[u64; 2]; 2], bool), NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetSramEccErrorStatus)?;
     let mut status = nvmlEccSramErrorStatus_v1_t {
@@ -96,14 +98,14 @@ pub(crate) fn sram(device: &Device<'_>) -> Result<([[u64; 2]; 2], bool), NvmlErr
         aggregateUncBucketOther: 0,
         bThresholdExceeded: 0,
     };
-    // SAFETY: as in `memory`; the version says how large the structure is.
+    // SAFETY: as in `memory`; the version encodes the size of the structure.
     nvml_try(unsafe { function(device.handle(), &mut status) })?;
     let volatile = [status.volatileCor, status.volatileUncParity.saturating_add(status.volatileUncSecDed)];
     let aggregate = [status.aggregateCor, status.aggregateUncParity.saturating_add(status.aggregateUncSecDed)];
     Ok(([volatile, aggregate], status.bThresholdExceeded != 0))
 }
 
-/// The UUID, without an allocation.
+/// Returns the UUID, without an allocation.
 pub(crate) fn uuid(device: &Device<'_>) -> Result<Text, NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetUUID)?;
     text(|out, length| {
@@ -112,7 +114,7 @@ pub(crate) fn uuid(device: &Device<'_>) -> Result<Text, NvmlError> {
     })
 }
 
-/// The product name, without an allocation.
+/// Returns the product name, without an allocation.
 pub(crate) fn name(device: &Device<'_>) -> Result<Text, NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetName)?;
     text(|out, length| {
@@ -127,7 +129,7 @@ fn text(fill: impl FnOnce(*mut std::ffi::c_char, u32) -> nvmlReturn_t) -> Result
     Ok(Text::new(bytes))
 }
 
-/// The number of the GPU instance that a MIG device is of.
+/// Returns the id of a MIG device's GPU instance.
 pub(crate) fn instance_number(device: &Device<'_>) -> Result<u32, NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetGpuInstanceId)?;
     let mut number = 0;
@@ -136,7 +138,7 @@ pub(crate) fn instance_number(device: &Device<'_>) -> Result<u32, NvmlError> {
     Ok(number)
 }
 
-/// How fast the only fan runs that older drivers know.
+/// Returns the fan speed with the function of older drivers, which support one fan.
 pub(crate) fn fan_speed(device: &Device<'_>) -> Result<u32, NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetFanSpeed)?;
     let mut speed = 0;
@@ -145,7 +147,7 @@ pub(crate) fn fan_speed(device: &Device<'_>) -> Result<u32, NvmlError> {
     Ok(speed)
 }
 
-/// Several fields in one call, without an allocation. One that the GPU does not have is `None`.
+/// Queries several fields in one call, without an allocation. A field that failed is `None`.
 pub(crate) fn fields<const N: usize>(device: &Device<'_>, fields: &[Field; N]) -> Result<[Option<u64>; N], NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetFieldValues)?;
     let mut values = fields.map(|(field, scope)| nvmlFieldValue_t {
@@ -167,14 +169,14 @@ fn number(field: &nvmlFieldValue_t) -> Option<u64> {
         return None;
     }
     let value = field.value;
-    // Where it has 32 bits it starts again after 4 GB, which takes less than a second: nothing can be told from it.
+    // A 32-bit count wraps after 4 GB, which may take less than a second, so it is useless.
     let counts_bytes = [field_id::NVML_FI_DEV_PCIE_COUNT_TX_BYTES, field_id::NVML_FI_DEV_PCIE_COUNT_RX_BYTES];
     if counts_bytes.contains(&field.fieldId) && field.valueType != nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
     {
         return None;
     }
-    // SAFETY: all of it was initialized, by `fields` to 0 and by the library as the type says, and every pattern of bits
-    // is a number of each of these types.
+    // SAFETY: the union was initialized, by `fields` to 0 and by the library with the given type, and every bit pattern is valid
+    // for each of these types.
     unsafe {
         match field.valueType {
             nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_INT => Some(u64::from(value.uiVal)),
@@ -189,10 +191,10 @@ fn number(field: &nvmlFieldValue_t) -> Option<u64> {
     }
 }
 
-/// Waits for an event as older drivers do; its type and what it is about.
+/// Waits for an event with the function of older drivers; returns its type and data.
 pub(crate) fn wait(nvml: &Nvml, set: &EventSet<'_>, timeout_ms: u32) -> Result<(u64, u64), NvmlError> {
     let function = there(&nvml.lib().nvmlEventSetWait)?;
-    // Those drivers fill in the first three.
+    // Older drivers fill in the first three members.
     let mut event = nvmlEventData_t {
         device: std::ptr::null_mut(),
         eventType: 0,
@@ -200,8 +202,8 @@ pub(crate) fn wait(nvml: &Nvml, set: &EventSet<'_>, timeout_ms: u32) -> Result<(
         gpuInstanceId: u32::MAX,
         computeInstanceId: u32::MAX,
     };
-    // SAFETY: the set is of this library and is not freed meanwhile, as it is borrowed; `event` outlives the call and is
-    // not smaller than what any driver writes.
+    // SAFETY: the set is of this library and, being borrowed, is not freed meanwhile; `event` outlives the call and is at least
+    // as large as the structure of any driver.
     nvml_try(unsafe { function(set.handle(), &mut event, timeout_ms) })?;
     Ok((event.eventType, event.eventData))
 }

@@ -1,20 +1,20 @@
-//! The newest XIDs of each GPU, for whoever works on it.
+//! The newest XIDs of each GPU, for spans that work on it.
 //!
-//! Written by the thread that waits for XIDs, read by those of the program: atomics only, so nobody waits.
+//! The thread that waits for XIDs writes them and the program's threads read them, with atomics only, so no thread blocks.
 
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::time::Duration;
 
 use crate::gpu::metrics::MOST_GPUS;
 
-/// How many are kept of a GPU.
+/// XIDs kept per GPU.
 const KEPT: usize = 8;
-/// Bits of a number; the rest are milliseconds since 1970.
+/// Bits of the XID's number; the other bits are milliseconds since 1970.
 const NUMBER_BITS: u32 = 20;
 const MOST: u64 = (1 << NUMBER_BITS) - 1;
 
 struct Ring {
-    /// How many came since the process began.
+    /// The number of XIDs since the process started.
     count: AtomicU64,
     xids: [AtomicU64; KEPT],
 }
@@ -22,14 +22,14 @@ struct Ring {
 static RINGS: [Ring; MOST_GPUS as usize] =
     [const { Ring { count: AtomicU64::new(0), xids: [const { AtomicU64::new(0) }; KEPT] } }; MOST_GPUS as usize];
 
-/// An XID and when it came, as time since 1970.
+/// An XID and its time since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Recent {
     pub(crate) number: u64,
     pub(crate) time: Duration,
 }
 
-/// Keeps an XID of a GPU.
+/// Adds an XID of a GPU.
 pub(crate) fn push(gpu: u32, xid: Recent) {
     if let Some(ring) = RINGS.get(gpu as usize) {
         let count = ring.count.load(Relaxed);
@@ -39,12 +39,12 @@ pub(crate) fn push(gpu: u32, xid: Recent) {
     }
 }
 
-/// How many XIDs of a GPU came so far.
+/// Returns the number of a GPU's XIDs so far.
 pub(crate) fn count(gpu: u32) -> u64 {
     RINGS.get(gpu as usize).map_or(0, |ring| ring.count.load(Acquire))
 }
 
-/// Those that came when there had been `seen`, the oldest first, and the newest of them if there are too many.
+/// Returns the XIDs after the first `seen`, the oldest first; at most the newest `KEPT`.
 pub(crate) fn since(gpu: u32, seen: u64) -> impl Iterator<Item = Recent> {
     let count = count(gpu);
     let first = seen.max(count.saturating_sub(KEPT as u64));

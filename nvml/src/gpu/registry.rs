@@ -1,8 +1,8 @@
-//! The GPUs of a monitor: a slot for each UUID, and who fills it.
+//! The GPUs of a monitor: a slot for each UUID, and the index whose threads fill it.
 //!
-//! Threads belong to indices of the driver, because that is what the driver is asked for, and a call that hangs must hold up
-//! nothing else. Slots belong to UUIDs. A thread that learns the UUID at its index takes the slot of that GPU, wherever the GPU
-//! was before; a late answer for the old index is ignored by the slot.
+//! Threads belong to indices of the driver, because the driver is queried by index and a call that hangs must not delay other
+//! GPUs. Slots belong to UUIDs. A thread that reads the UUID at its index claims the slot of that GPU, whichever index the GPU
+//! had before; the slot ignores a late answer for the old index.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -25,7 +25,7 @@ pub(crate) struct Registry {
     window: Duration,
     events: Arc<Events>,
     gpus: Mutex<Gpus>,
-    /// A GPU was left out because there is no label for it.
+    /// Whether a GPU was left out because all labels are taken.
     is_full: AtomicBool,
 }
 
@@ -35,25 +35,25 @@ struct Gpus {
     places: BTreeMap<u32, Place>,
     /// By label.
     slots: BTreeMap<u32, Arc<Slot>>,
-    /// The number of the threads that were started last.
+    /// The number of the threads that were started most recently.
     newest: u64,
-    /// No slot is added any more.
+    /// Whether the monitor has ended; no slot is added then.
     ended: bool,
 }
 
-/// Whether an index of the driver is looked after.
+/// Whether an index of the driver has threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// It has threads, which are the ones with this number.
+    /// The threads with this number serve the index.
     Taken(u64),
-    /// Its GPU was not wanted. Another one may be there by now.
+    /// The GPU at the index was not selected. Another GPU may be there by now.
     Refused,
 }
 
-/// An index that needs threads, with the slot that it fills until its UUID is known, if there is one.
+/// An index that needs threads, and the slot that they fill until the UUID is known, if there is one.
 pub(crate) struct Vacancy {
     pub(crate) index: u32,
-    /// Threads that were started for this index before have another number.
+    /// The number of the threads; earlier threads of this index have another one.
     pub(crate) number: u64,
     pub(crate) slot: Option<Arc<Slot>>,
 }
@@ -68,7 +68,7 @@ impl Registry {
         self.gpus.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the indices of `count` that need threads. One that has them keeps them, also while they hang.
+    /// Takes the indices below `count` that need threads. An index keeps its threads, even while they hang.
     pub(crate) fn vacancies(&self, count: u32) -> Vec<Vacancy> {
         let mut gpus = self.lock();
         if gpus.ended {
@@ -80,7 +80,7 @@ impl Registry {
             if matches!(place, Some(Place::Taken(_))) || self.filter.selects(index, count, None) == Some(false) {
                 continue;
             }
-            // A GPU that hangs before it tells its UUID is shown under its index, unless the one that was there is not wanted.
+            // A GPU that hangs before its UUID is read is shown under its index, unless the GPU there was not selected before.
             let is_new = place.is_none() && !gpus.slots.contains_key(&index);
             let slot = is_new.then(|| self.add(&mut gpus, index, index));
             gpus.newest += 1;
@@ -98,7 +98,7 @@ impl Registry {
         slot
     }
 
-    /// The slot of the GPU that one of `count` indices turned out to have; `None` if it is not wanted.
+    /// Returns the slot of the GPU that was found at `index` of `count`; `None` if the GPU is not selected or gets no label.
     pub(crate) fn claim(&self, index: u32, count: u32, uuid: &str) -> Option<Arc<Slot>> {
         let is_wanted = self.filter.selects(index, count, Some(uuid)) == Some(true);
         let label = is_wanted.then(|| label::assign(uuid, index, count)).flatten();
@@ -115,7 +115,7 @@ impl Registry {
         Some(slot)
     }
 
-    /// Whatever was at this index, other than the GPU with this label, is there no more.
+    /// Releases the slots filled from this index, except that of the GPU with this label.
     fn leave(&self, gpus: &mut Gpus, index: u32, label: Option<u32>) {
         gpus.slots.retain(|of_slot, slot| {
             if Some(*of_slot) == label || !slot.is_filled_from(index) {
@@ -131,12 +131,13 @@ impl Registry {
         });
     }
 
-    /// The threads of this index end, because its GPU is not wanted.
+    /// Notes that the threads of this index end because its GPU is not selected.
     pub(crate) fn refuse(&self, index: u32) {
         self.lock().places.insert(index, Place::Refused);
     }
 
-    /// Forgets GPUs that cannot be told from healthy ones which are not wanted: selected by an index that another GPU has now.
+    /// Removes GPUs that have had no threads for `after` and are selected at no free index: they may work at an index where they
+    /// are not selected.
     pub(crate) fn forget_unwanted(&self, count: u32, after: Duration) {
         let mut gpus = self.lock();
         let slots = gpus.slots.values();
@@ -155,34 +156,34 @@ impl Registry {
         });
     }
 
-    /// The slot that is filled from this index, once the UUID of its GPU is known.
+    /// Returns the slot that is filled from this index, once the UUID of its GPU is known.
     pub(crate) fn at(&self, index: u32) -> Option<Arc<Slot>> {
         self.lock().slots.values().find(|slot| slot.is_filled_from(index) && slot.has_uuid()).cloned()
     }
 
-    /// Whether the threads of this index that have this number are to go on.
+    /// Whether the threads with this number still serve this index.
     pub(crate) fn is_taken(&self, index: u32, number: u64) -> bool {
         self.lock().places.get(&index) == Some(&Place::Taken(number))
     }
 
-    /// All GPUs as the program sees them, by label.
+    /// Returns all GPUs for the program, in the order of their labels.
     pub(crate) fn views(&self) -> Vec<Gpu> {
         self.lock().slots.values().filter_map(|slot| slot.view()).collect()
     }
 
-    /// Whether a GPU sleeps: to load the library could wake it.
+    /// Whether a GPU is suspended: loading the library could wake it.
     pub(crate) fn is_any_asleep(&self) -> bool {
         self.lock().slots.values().any(|slot| slot.is_asleep())
     }
 
-    /// Looks at the clock for all GPUs.
+    /// Checks the age of all GPUs' values.
     pub(crate) fn watch(&self, interval: Duration, stale_after: Duration) {
-        // Not under the lock: a slot logs.
+        // The lock is released first, because a slot logs.
         let slots: Vec<_> = self.lock().slots.values().cloned().collect();
         slots.iter().for_each(|slot| slot.watch(interval, stale_after));
     }
 
-    /// The monitor has ended.
+    /// Ends all slots.
     pub(crate) fn end(&self) {
         let slots = {
             let mut gpus = self.lock();

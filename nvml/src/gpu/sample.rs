@@ -1,23 +1,23 @@
-//! What a GPU answered, once.
+//! A sample: the answers of a GPU to one round of queries.
 
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
 
-/// MIG instances that a GPU can have.
+/// The most MIG instances of a GPU.
 pub(crate) const MOST_INSTANCES: usize = 8;
 /// Kinds of errors of all NVLinks of a GPU together.
 pub(crate) const LINK_ERRORS: usize = 4;
-/// NVLinks that a GPU can have.
+/// The most NVLinks of a GPU.
 pub(crate) const MOST_LINKS: usize = 18;
 /// Kinds of errors of one NVLink.
 pub(crate) const ONE_LINK_ERRORS: usize = 6;
-/// Parts of a GPU whose activity GPM knows.
+/// Parts of a GPU whose activity GPM measures.
 pub(crate) const PARTS: usize = 8;
-/// Reasons for which the driver lowers clocks, and says for how long.
+/// Reasons for lowered clocks whose durations the driver counts.
 pub(crate) const VIOLATIONS: usize = 6;
-/// Temperatures at which something happens.
+/// Temperature thresholds.
 pub(crate) const LIMITS: usize = 4;
 
-/// Memory in use and in all, and what the driver keeps. Where that is not known it is part of what is used.
+/// Used, total and reserved memory in bytes. If the driver's reserved memory is unknown, `used` includes it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) used: u64,
@@ -25,10 +25,10 @@ pub(crate) struct Memory {
     pub(crate) reserved: Option<u64>,
 }
 
-/// How busy parts of a GPU or of an instance were, in percent.
+/// The activity of parts of a GPU or of a MIG instance, in percent.
 pub(crate) type Activity = [Option<f64>; PARTS];
 
-/// What a GPU answered. `None` is a gap. Units are NVML's.
+/// The answers of a GPU. `None` is a gap. Units are NVML's.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sample {
     /// Of the GPU and of its memory, in percent.
@@ -50,14 +50,14 @@ pub(crate) struct Sample {
     pub(crate) clock_sm: Option<u32>,
     pub(crate) clock_memory: Option<u32>,
     pub(crate) throttle: Option<ThrottleReasons>,
-    /// In nanoseconds, since some time.
+    /// In nanoseconds, since an unspecified time.
     pub(crate) violations: [Option<u64>; VIOLATIONS],
     pub(crate) wear: Wear,
     pub(crate) replays: Option<u32>,
-    /// Bytes sent and received over PCIe, since some time.
+    /// Bytes sent and received over PCIe, since an unspecified time.
     pub(crate) pcie_bytes: [Option<u64>; 2],
     pub(crate) processes: Option<u32>,
-    /// Bytes of this process.
+    /// Bytes that this process uses.
     pub(crate) own_memory: Option<u64>,
     /// Sent and received, in kilobytes per second.
     pub(crate) throughput: [Option<u32>; 2],
@@ -71,14 +71,14 @@ pub(crate) struct Sample {
 pub(crate) struct Wear {
     /// Corrected and uncorrected errors of memory: volatile, then aggregate.
     pub(crate) ecc: [[Option<u64>; 2]; 2],
-    /// The same of the memory on the chip.
+    /// As `ecc`, of the on-chip memory.
     pub(crate) sram: [[Option<u64>; 2]; 2],
     pub(crate) sram_exceeded: Option<bool>,
     pub(crate) remapped: [Option<u64>; 4],
     /// Pages retired after single and after double bit errors.
     pub(crate) retired: [Option<u64>; 2],
     pub(crate) retired_pending: Option<u64>,
-    /// What is to be done with the GPU, as NVML numbers it.
+    /// NVML's number of the recovery action.
     pub(crate) recovery_action: Option<u64>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Instance {
     pub(crate) activity: Activity,
 }
 
-/// What is asked only if somebody wants it.
+/// Values that are queried only if `Config::with_details` is on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Details {
     /// In percent.
@@ -106,9 +106,9 @@ pub(crate) struct Details {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Links {
     pub(crate) count: Option<u64>,
-    /// Sent and received over all of them, in kibibytes since some time.
+    /// Sent and received over all links, in kibibytes since an unspecified time.
     pub(crate) moved: [Option<u64>; 2],
-    /// Of all of them, by kind, since some time.
+    /// Errors of all links by kind, since an unspecified time.
     pub(crate) errors: [Option<u64>; LINK_ERRORS],
     pub(crate) each: [Link; MOST_LINKS],
 }
@@ -116,21 +116,21 @@ pub(crate) struct Links {
 /// One NVLink.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Link {
-    /// 1 if it is up.
+    /// 1 if the link is up.
     pub(crate) state: Option<u64>,
-    /// By kind, since some time.
+    /// By kind, since an unspecified time.
     pub(crate) errors: [Option<u64>; ONE_LINK_ERRORS],
 }
 
-/// A short text of the driver, which is kept without an allocation. What is too long is cut off.
+/// A short text of the driver, stored without an allocation. A longer text is truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Text([u8; Text::MOST]);
 
 impl Text {
-    /// Longer than any UUID and product name.
+    /// The size of the buffer, longer than any UUID or product name.
     pub(crate) const MOST: usize = 96;
 
-    /// The text up to the first zero.
+    /// Creates a text that ends at the first zero.
     pub(crate) fn new(bytes: [u8; Self::MOST]) -> Self {
         Text(bytes)
     }

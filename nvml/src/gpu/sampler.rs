@@ -1,4 +1,4 @@
-//! The thread that asks the GPU at one index.
+//! The thread that samples the GPU at one index.
 
 use std::sync::Arc;
 
@@ -15,10 +15,11 @@ use crate::gpu::slot::Slot;
 use crate::gpu::view::Description;
 use crate::stop::{Backoff, Stop};
 
-/// Asks for the GPU at one index until the end, or until that index has a GPU that is not wanted. `slot` is filled until the UUID
-/// of the GPU is known. A GPU that is lost is looked for again, from the library on, with growing pauses.
+/// Samples the GPU at one index until the monitor ends, or until the index has a GPU that is not selected. `slot` is filled until
+/// the UUID of the GPU is known. After the loss of a GPU, the library is loaded again and the GPU is searched for, with growing
+/// pauses.
 ///
-/// The number of GPUs, if this thread filled the slot of another GPU before: that may be at another index now.
+/// Returns the number of GPUs if this thread filled the slot of another GPU before, which may be at another index now.
 pub(crate) fn run(
     config: &Config,
     registry: &Registry,
@@ -45,7 +46,7 @@ pub(crate) fn run(
         if answered {
             backoff.reset();
         }
-        // One line for each loss, not for each attempt to find it again.
+        // One line per loss, not per attempt to find the GPU again.
         if let Some(slot) = lost.filter(|_| answered || known != Some(fault)) {
             log::warn!(target: "tracecast_nvml", "GPU {} does not answer ({fault:?}); looking for it again", slot.gpu);
         }
@@ -55,16 +56,16 @@ pub(crate) fn run(
     None
 }
 
-/// Why a thread need not ask any more.
+/// Why a sampling thread ends.
 enum Over {
     Ended,
-    /// The GPU is not wanted. There are `count`.
+    /// The GPU is not selected. The driver lists `count` GPUs.
     Refused {
         count: u32,
     },
 }
 
-/// Asks for as long as handles are worth something.
+/// Samples for as long as the driver's handles are valid.
 fn generation(
     config: &Config,
     registry: &Registry,
@@ -105,7 +106,7 @@ fn generation(
     })
 }
 
-/// An index that is no longer one is an invalid argument to the driver.
+/// Converts an error; for an index that no longer exists the driver returns `InvalidArg`.
 fn lost(error: NvmlError) -> Fault {
     if matches!(error, NvmlError::InvalidArg) { Fault::NotFound } else { Fault::from(&error) }
 }

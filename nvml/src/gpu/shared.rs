@@ -1,4 +1,4 @@
-//! What the threads of a monitor share, and the threads themselves.
+//! The shared state of a monitor's threads, and the start and end of these threads.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,17 +14,17 @@ use crate::gpu::view::Gpu;
 use crate::gpu::{sampler, xid};
 use crate::stop::Stop;
 
-/// How long the end waits for threads that are not in a call of the driver.
+/// How long the monitor's end waits for threads, which end at once unless they are in a driver call.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What the threads of a monitor share.
+/// The shared state of a monitor's threads.
 pub(crate) struct Shared {
     pub(crate) config: Config,
     registry: Registry,
     pub(crate) stop: Stop,
     pub(crate) availability: Availability,
     events: Arc<Events>,
-    /// Threads that the end waits for, a little.
+    /// The threads for which the monitor's end waits up to `PATIENCE`.
     ending: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -42,7 +42,7 @@ impl Shared {
         }
     }
 
-    /// Has the end wait for this thread, a little.
+    /// Lets the monitor's end wait up to `PATIENCE` for this thread.
     pub(crate) fn awaits(&self, thread: Option<JoinHandle<()>>) {
         let mut ending = self.ending();
         ending.retain(|thread| !thread.is_finished());
@@ -53,7 +53,7 @@ impl Shared {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All GPUs as the program sees them, by label.
+    /// Returns all GPUs for the program, in the order of their labels.
     pub(crate) fn views(&self) -> Vec<Gpu> {
         self.registry.views()
     }
@@ -66,12 +66,12 @@ impl Shared {
         }
     }
 
-    /// Whether a GPU sleeps: to load the library could wake it.
+    /// Whether a GPU is suspended: loading the library could wake it.
     pub(crate) fn is_any_asleep(&self) -> bool {
         self.registry.is_any_asleep()
     }
 
-    /// Has threads for the wanted ones of `count` GPUs.
+    /// Starts the missing threads for the selected ones of `count` GPUs.
     pub(crate) fn look_after(self: &Arc<Self>, count: u32) {
         self.registry.forget_unwanted(count, self.config.longest_pause());
         self.registry.vacancies(count).into_iter().for_each(|vacancy| self.occupy(vacancy));
@@ -82,7 +82,7 @@ impl Shared {
         let (asking, waiting) = (self.clone(), self.clone());
         let sampler = self.thread(&format!("tracecast-gpu-{index}"), move || {
             let moved = sampler::run(&asking.config, &asking.registry, index, slot, &asking.stop);
-            // A GPU that left this index may be at one whose GPU was not wanted so far.
+            // The GPU that left this index may now be at an index without threads, whose earlier GPU was not selected.
             moved.into_iter().for_each(|count| asking.look_after(count));
         });
         self.thread(&format!("tracecast-xid-{index}"), move || {
@@ -97,7 +97,7 @@ impl Shared {
         spawned.inspect_err(say).ok()
     }
 
-    /// The thread that never calls the driver: it sees who has not come back.
+    /// Runs the watch thread, which never calls the driver and detects calls that hang.
     pub(crate) fn watch(&self) {
         let (interval, stale_after) = (self.config.interval, self.config.stale_after());
         let tick = (interval / 2).min(Duration::from_secs(1));
@@ -113,7 +113,8 @@ impl Shared {
         self.events.close();
         self.availability.retire();
         self.registry.end();
-        // Threads that wait end now, and are done with the driver before the process may be. Others are left behind.
+        // Idle threads end now, so they release the driver before the process may exit. Threads in a driver call are left
+        // running.
         let deadline = Instant::now() + PATIENCE;
         let threads = std::mem::take(&mut *self.ending());
         while !threads.iter().all(JoinHandle::is_finished) && Instant::now() < deadline {

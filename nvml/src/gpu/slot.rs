@@ -1,9 +1,9 @@
-//! What is known of one GPU, which is one UUID, and since when.
+//! The state of one GPU, identified by its UUID, and the update of its metrics.
 //!
-//! A slot is filled by the thread of one index of the driver. What the thread of another index brings is ignored.
+//! The thread of one index fills a slot. Samples from the threads of other indices are ignored.
 //!
-//! The thread that asks the GPU and the one that watches both change its metrics; whoever does holds the lock of the
-//! slot, and never calls the driver meanwhile. So a sample that comes back late is shown whole or not at all.
+//! The sampling thread and the watch thread both change the GPU's metrics. Each does so under the slot's lock, under which the
+//! driver is never called, so a late sample is shown entirely or not at all.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -36,20 +36,20 @@ pub(crate) struct Slot {
 struct State {
     /// The index of the driver whose thread fills this slot.
     index: Option<u32>,
-    /// Since when no thread does.
+    /// When a thread last stopped filling this slot, if none fills it now.
     left: Option<Instant>,
-    /// What the conventions call it, if it has said that.
+    /// The conventional identifier, once the UUID is known.
     id: Option<Id>,
-    /// Since when the driver has been asked, if it is being asked.
+    /// When the current driver call began, if one is in progress.
     asking: Option<Instant>,
-    /// When the newest values came.
+    /// The time of the newest sample.
     sampled: Option<Instant>,
-    /// The newest values, for as long as they are shown.
+    /// The newest sample, while its values are shown.
     sample: Option<Sample>,
     health: Health,
-    /// It sleeps: it is well, and has no values.
+    /// Whether the GPU is suspended: it counts as up, but has no values.
     asleep: bool,
-    /// The monitor has ended: nothing is shown any more.
+    /// Whether the monitor has ended, after which nothing is shown.
     retired: bool,
     identity: Option<Identity>,
     instances: Instances,
@@ -57,7 +57,7 @@ struct State {
     window: Window,
     totals: Totals,
     xids: XidLog,
-    /// Since when a call hangs.
+    /// The start of the call that hangs.
     hung: Option<Instant>,
 }
 
@@ -82,18 +82,18 @@ impl Slot {
         Slot { gpu, names, window, events, state: Mutex::default() }
     }
 
-    /// The GPU as metrics know it.
+    /// Returns the labels and naming style of the GPU's metrics.
     fn subject(&self, state: &State) -> Subject {
         Subject { gpu: self.gpu, names: self.names, id: state.id }
     }
 
-    /// The state, unless the monitor has ended.
+    /// Locks the state, unless the monitor has ended.
     fn live(&self) -> Option<MutexGuard<'_, State>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (!state.retired).then_some(state)
     }
 
-    /// The state, unless the monitor has ended or the slot is filled from elsewhere.
+    /// Locks the state, unless the monitor has ended or another index fills the slot.
     fn filled_from(&self, index: u32) -> Option<MutexGuard<'_, State>> {
         self.live().filter(|state| state.index == Some(index))
     }
@@ -102,7 +102,7 @@ impl Slot {
         self.filled_from(index).is_some()
     }
 
-    /// From now on the slot is filled from this index.
+    /// Makes this index the one that fills the slot.
     pub(crate) fn take(&self, index: u32) {
         let Some(mut state) = self.live() else { return };
         if state.index.replace(index) != Some(index) {
@@ -110,7 +110,7 @@ impl Slot {
         }
     }
 
-    /// Nobody fills the slot.
+    /// Notes that no index fills the slot any more.
     pub(crate) fn leave(&self) {
         if let Some(mut state) = self.live() {
             (state.index, state.left) = (None, Some(Instant::now()));
@@ -125,34 +125,34 @@ impl Slot {
         self.live().is_some_and(|state| state.description.uuid.as_deref() == Some(uuid))
     }
 
-    /// The UUID, if nobody has filled the slot for that long.
+    /// Returns the UUID if no index has filled the slot for longer than `pause`.
     pub(crate) fn uuid_if_left_for(&self, pause: Duration) -> Option<String> {
         let state = self.live()?;
         state.left.filter(|left| left.elapsed() > pause).and_then(|_| state.description.uuid.clone())
     }
 
-    /// The driver is about to be called.
+    /// Notes that a driver call begins.
     pub(crate) fn asks(&self, index: u32) {
         if let Some(mut state) = self.filled_from(index) {
             state.asking = Some(Instant::now());
         }
     }
 
-    /// The GPU said who it is.
+    /// Stores the GPU's identity and shows it on the info metrics with the next sample.
     pub(crate) fn is(&self, index: u32, description: Description) {
         let Some(mut state) = self.filled_from(index) else { return };
         if self.names == Names::SemanticConventions {
             self.call(&mut state, hw_id::intern(description.uuid.as_deref().unwrap_or_default()));
         }
         if state.identity.as_ref().is_none_or(|identity| !identity.is(index, &description)) {
-            // The old one goes first: both may have the same labels.
+            // The old identity is dropped first, because both may have the same labels.
             state.identity = None;
             state.identity = Some(Identity::new(self.names, self.gpu, index, &description));
         }
         state.description = description;
     }
 
-    /// Takes a name of the conventions. What was said under another holds no longer.
+    /// Sets the conventional identifier, and clears the metrics under the old one.
     fn call(&self, state: &mut State, id: Id) {
         if state.id == Some(id) {
             return;
@@ -164,14 +164,14 @@ impl Slot {
         state.id = Some(id);
     }
 
-    /// The GPU has answered.
+    /// Shows a sample.
     pub(crate) fn show(&self, index: u32, sample: &Sample) {
         let Some(mut state) = self.filled_from(index) else { return };
         let now = Instant::now();
         if let Some(start) = state.asking.take() {
             SAMPLE_DURATION.set(now.duration_since(start).as_secs_f64(), (self.gpu,));
         }
-        // Whatever it moved while it was not seen is not known.
+        // Bytes that were transferred during a gap are unknown.
         let last = state.sampled.filter(|_| state.health == Health::Up && !state.asleep);
         let since = last.map_or(Duration::ZERO, |last| now.duration_since(last));
         (state.sampled, state.sample, state.asleep) = (Some(now), Some(*sample), false);
@@ -182,12 +182,12 @@ impl Slot {
         state.instances.show(self.gpu, &sample.instances);
         publish::window(self.gpu, &state.window.add(now, self.window, publish::summarized(sample)));
         counters::counters(of, sample, &mut state.totals, since);
-        // Last: who reads meanwhile sees no GPU that is up and has no values.
+        // Set last, so that no reader sees a GPU that is up without values.
         publish::up(of, Some(true));
         self.recover(state);
     }
 
-    /// The GPU answers.
+    /// Marks the GPU as up; reports and logs its recovery if it was lost or hung.
     fn recover(&self, mut state: MutexGuard<'_, State>) {
         let before = std::mem::replace(&mut state.health, Health::Up);
         if matches!(before, Health::Hung | Health::Lost) {
@@ -206,7 +206,7 @@ impl Slot {
         }
     }
 
-    /// Queues an event for the program. The lock of the state is held, so events are queued in their order.
+    /// Queues an event for the program. The caller holds the lock of the state, so events are queued in order.
     fn push(&self, state: &State, kind: GpuEventKind) {
         if self.events.has_handler() {
             let (uuid, time) = (state.description.uuid.clone(), SystemTime::now());
@@ -214,7 +214,7 @@ impl Slot {
         }
     }
 
-    /// The GPU sleeps, and is not asked.
+    /// Marks the GPU as suspended; it is not queried then.
     pub(crate) fn sleep(&self, index: u32) {
         let Some(mut state) = self.filled_from(index) else { return };
         state.asking = None;
@@ -230,7 +230,7 @@ impl Slot {
         self.live().is_some_and(|state| state.asleep)
     }
 
-    /// The GPU does not answer as it should; the driver is not being asked. False if the slot is filled from elsewhere.
+    /// Marks the GPU as lost after a fault. Returns `false` if another index fills the slot.
     pub(crate) fn lose(&self, index: u32, fault: Fault) -> bool {
         let Some(mut state) = self.filled_from(index) else { return false };
         state.asking = None;
@@ -240,13 +240,13 @@ impl Slot {
         self.hide(&mut state, Health::Lost);
         state.hung = None;
         if fault == Fault::NotFound {
-            // The driver does not have it: it may return in another place.
+            // The driver no longer lists the GPU; it may return at another index.
             state.identity = None;
         }
         true
     }
 
-    /// Looks at the clock: what has become too old is a gap.
+    /// Checks the age of the values: if they are too old, they become gaps and the GPU counts as hung.
     pub(crate) fn watch(&self, interval: Duration, stale_after: Duration) {
         let Some(mut state) = self.live() else { return };
         let now = Instant::now();
@@ -258,7 +258,7 @@ impl Slot {
         let asking = state.asking.map(since).unwrap_or_default();
         STUCK.set(if asking > interval { asking.as_secs_f64() } else { 0.0 }, (self.gpu,));
         let is_stale = match state.health {
-            // One that sleeps has no new values, but may hang as it wakes.
+            // A suspended GPU has no new values, but a call may hang when the GPU resumes.
             Health::Up => asking > stale_after || !state.asleep && state.sampled.is_some_and(is_old),
             Health::Hung | Health::Lost => false,
             Health::Unknown => asking > stale_after,
@@ -268,7 +268,7 @@ impl Slot {
             state.hung = state.asking.or(Some(now));
             self.push(&state, GpuEventKind::Hung);
         }
-        // Each time, as metrics may have been switched on meanwhile.
+        // Set each time, because metrics may have been switched on meanwhile.
         state.health.is_up().into_iter().for_each(|up| publish::up(self.subject(&state), Some(up)));
         let xids = state.xids.due(self.gpu, now);
         drop(state);
@@ -282,14 +282,14 @@ impl Slot {
         }
     }
 
-    /// The monitor ends: logs what was not logged yet, and shows nothing any more.
+    /// Ends the slot: logs the XIDs that were not logged yet, and clears the metrics.
     pub(crate) fn end(&self) {
         let xids = self.live().map(|mut state| state.xids.rest(self.gpu, Instant::now())).unwrap_or_default();
         self.retire();
         xids.iter().for_each(|line| log::error!(target: "tracecast_nvml", "{line}"));
     }
 
-    /// The monitor has ended: everything is a gap, whatever comes back later.
+    /// Clears all metrics of the GPU and ignores later samples.
     pub(crate) fn retire(&self) {
         let Some(mut state) = self.live() else { return };
         let health = state.health;
@@ -309,7 +309,7 @@ impl Slot {
         publish::up(self.subject(state), Some(false));
     }
 
-    /// Nothing is known of it.
+    /// Clears the values of the GPU.
     fn clear(&self, state: &mut State) {
         let nothing = Sample::default();
         (state.sample, state.window) = (None, Window::default());
@@ -318,7 +318,8 @@ impl Slot {
         state.instances.show(self.gpu, &nothing.instances);
     }
 
-    /// Queues an XID for the program and has `record` count it, unless the monitor has ended. The line to log, if it is time for one.
+    /// Queues an XID for the program and calls `record` to count it, unless the monitor has ended. Returns a line to log if one
+    /// is due.
     pub(crate) fn xid(&self, number: u64, record: impl FnOnce(Subject)) -> Option<String> {
         let mut state = self.live()?;
         self.push(&state, GpuEventKind::Xid(number));
@@ -326,7 +327,7 @@ impl Slot {
         state.xids.add(self.gpu, number, Instant::now())
     }
 
-    /// The GPU as the program sees it, unless the monitor has ended.
+    /// Returns the GPU for the program, unless the monitor has ended.
     pub(crate) fn view(&self) -> Option<Gpu> {
         let state = self.live()?;
         let seen = match state.health {

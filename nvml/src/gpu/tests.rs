@@ -1,4 +1,4 @@
-//! The same sample under the names of both styles.
+//! One sample, published in both naming styles.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::gpu::sample::{Memory, Sample, Wear};
 use crate::gpu::xids::Xid;
 use crate::names::Names;
 
-/// A gauge's names in both styles, and the label by which gauges that share a name differ.
+/// The names of each gauge in both styles, and the last label value, which tells apart gauges with the same name.
 const GAUGES: [(&str, &str, &str); 8] = [
     ("tc_gpu_utilization_percent", "hw.gpu.utilization", "general"),
     ("tc_gpu_encoder_utilization_percent", "hw.gpu.utilization", "encoder"),
@@ -53,7 +53,7 @@ fn both_styles(made: impl Fn(Subject)) -> [Captured; 2] {
     [Names::Tracecast, Names::SemanticConventions].map(|names| capture(|| made(subject(names))))
 }
 
-/// The unit and value of the only series of a metric whose last label is this.
+/// Returns unit and value of the only series of a metric with this last label value.
 fn series(captured: &Captured, name: &str, last: &str) -> (&'static str, f64) {
     let metric = captured.metrics.iter().find(|metric| metric.name == name);
     let metric = metric.unwrap_or_else(|| panic!("no {name}: {captured:?}"));
@@ -99,7 +99,7 @@ fn both_styles_of_a_counter_count_the_same() {
     }
 }
 
-/// The names of metrics that show anything of a whole sample.
+/// Returns the names of metrics that have at least one series.
 fn names(captured: &Captured) -> BTreeSet<String> {
     let shown = captured.metrics.iter().filter(|metric: &&MetricPoints| !metric.points.is_empty());
     shown.map(|metric| metric.name.to_string()).collect()
@@ -116,7 +116,7 @@ fn only_the_chosen_style_is_shown() {
     let (own, conventional) = (names(&own), names(&conventional));
     assert!(own.iter().all(|name| name.starts_with("tc_gpu_")), "{own:?}");
     let both: Vec<_> = own.intersection(&conventional).collect();
-    // Those that the conventions have no name for.
+    // Metrics without a conventional name.
     let without_name =
         ["tc_gpu_ecc_reported_errors", "tc_gpu_memory_controller_utilization_percent", "tc_gpu_memory_reserved_bytes"];
     assert_eq!(both, without_name);
@@ -139,7 +139,7 @@ fn only_the_chosen_style_is_shown() {
     assert_eq!(conventional.len(), hw.len() + both.len());
 }
 
-/// A rate has no unit in OTLP: `_bytes_per_second` would be a number of nothing.
+/// A rate such as `_bytes_per_second` has no unit in OTLP.
 #[test]
 fn every_metric_of_ours_has_the_unit_of_its_name_or_counts_something() {
     let all = tracecast::catalogue();

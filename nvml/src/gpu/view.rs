@@ -1,4 +1,4 @@
-//! One GPU as the program sees it.
+//! A GPU and its newest sample, for the program.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use crate::gpu::sample::Sample;
 
 /// A GPU and its newest sample; see [`Monitor::gpus`](crate::Monitor::gpus).
 ///
-/// A value is `None` where its metric is absent: the GPU does not know it, does not answer or sleeps. No value is older than
-/// three intervals.
+/// A value is `None` if its metric is absent: the GPU does not support it, does not answer or is suspended. No value is older
+/// than three intervals.
 ///
 /// ```
 /// use tracecast_nvml::{Gpu, GpuState};
@@ -25,19 +25,19 @@ use crate::gpu::sample::Sample;
 pub struct Gpu {
     /// The GPU, as in the label `gpu` of its metrics.
     pub gpu: u32,
-    /// The index that the driver has for the GPU now; `None` while the driver does not have it.
+    /// The GPU's current index in the driver; `None` while the driver does not list the GPU.
     pub index: Option<u32>,
     /// The UUID; `None` until the GPU has answered once.
     pub uuid: Option<String>,
     /// The product name.
     pub model: Option<String>,
-    /// The place on the PCI bus.
+    /// The PCI bus id.
     pub pci_bus_id: Option<String>,
     /// Whether the GPU answers.
     pub state: GpuState,
-    /// The age of the newest sample, also if its values are absent by now; `None` if there was none.
+    /// The age of the newest sample, even if its values are absent by now; `None` before the first sample.
     pub age: Option<Duration>,
-    /// How much of the time the GPU was busy.
+    /// The share of time in which the GPU was busy.
     pub utilization_percent: Option<f64>,
     /// Memory in use.
     pub memory_used_bytes: Option<u64>,
@@ -47,9 +47,9 @@ pub struct Gpu {
     pub temperature_celsius: Option<f64>,
     /// The temperature of the memory.
     pub memory_temperature_celsius: Option<f64>,
-    /// The power that the GPU draws.
+    /// The power draw.
     pub power_watts: Option<f64>,
-    /// The power that the GPU may draw.
+    /// The enforced power limit.
     pub power_limit_watts: Option<f64>,
     /// The clock of the streaming multiprocessors.
     pub clock_sm_hertz: Option<f64>,
@@ -74,7 +74,7 @@ pub enum GpuState {
     Starting,
     /// The GPU answers.
     Up,
-    /// The GPU sleeps. It is not asked, because that would wake it.
+    /// The GPU is suspended. It is not queried, because that would wake it.
     Asleep,
     /// A driver call for the GPU has not returned for three intervals.
     Hung,
@@ -82,7 +82,7 @@ pub enum GpuState {
     Lost,
 }
 
-/// What a GPU calls itself.
+/// The identity of a GPU, as the driver reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Description {
     pub(crate) uuid: Option<String>,

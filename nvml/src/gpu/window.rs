@@ -1,13 +1,13 @@
-//! Minimum, mean and maximum of the samples of a window: an export that shows the last sample alone hides the others.
+//! Minimum, mean and maximum of the samples of a window: an export of the last sample alone would hide the others.
 //!
-//! The window slides, so that each reader sees every sample, however many readers there are and whenever they come. It consists of
-//! slices; samples are merged into the newest one, so a window takes the same memory at any interval.
+//! The window slides, so each reader sees every sample, independent of the number of readers and their times. It consists of
+//! slices; samples are merged into the newest slice, so the memory does not depend on the sampling interval.
 
 use std::time::{Duration, Instant};
 
-/// Slices of a full window, and the newest one, which is not over yet.
+/// The slices of a full window, plus the newest one, which is incomplete.
 const SLICES: usize = 12 + 1;
-/// What is summarized, in the order of `Window::add`.
+/// The number of summarized quantities, in the order of `publish::summarized`.
 pub(crate) const QUANTITIES: usize = 5;
 
 /// A summary of the samples of one quantity.
@@ -40,14 +40,14 @@ impl Spread {
 
 pub(crate) type Spreads = [Option<Spread>; QUANTITIES];
 
-/// Samples of one slice of time.
+/// The summaries of the samples of one time slice.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slice {
     number: u64,
     spreads: Spreads,
 }
 
-/// The newest samples of a GPU.
+/// A sliding window over the samples of a GPU.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     start: Option<Instant>,
@@ -55,7 +55,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Adds a sample, and summarizes those that are at most `length` old, and a slice more.
+    /// Adds a sample, and summarizes the samples that are at most `length` old; older ones count for up to one more slice.
     pub(crate) fn add(&mut self, now: Instant, length: Duration, sample: [Option<f64>; QUANTITIES]) -> Spreads {
         let slice = (length / (SLICES as u32 - 1)).max(Duration::from_millis(1));
         let passed = now.saturating_duration_since(*self.start.get_or_insert(now));
@@ -105,7 +105,7 @@ mod tests {
         // The first is older than 60 s; the second is exactly that old.
         assert_eq!(minimum_mean_maximum(at(65, 30.0)).map(|all| (all.0, all.2)), Some((20.0, 90.0)));
         assert_eq!(minimum_mean_maximum(at(71, 30.0)).map(|all| all.2), Some(30.0));
-        // After a long pause nothing is left.
+        // After a long pause no old sample is left.
         assert_eq!(minimum_mean_maximum(at(100_000, 7.0)), Some((7.0, 7.0, 7.0)));
     }
 

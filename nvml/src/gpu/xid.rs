@@ -1,6 +1,6 @@
-//! The thread that waits for errors that a GPU reports.
+//! The thread that waits for a GPU's XIDs.
 //!
-//! Each GPU has a thread and a set of events of its own: one that refuses events, or hangs, takes none from the others.
+//! Each GPU has its own thread and event set, so a GPU that refuses events or hangs does not affect the others.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,15 +20,15 @@ use crate::gpu::xids::Xid;
 use crate::gpu::{counters, raw};
 use crate::stop::{Backoff, Stop};
 
-/// How long the driver is let wait for an event: after that the thread sees whether it is the end.
+/// The longest wait for an event; after each wait the thread checks whether the monitor has ended.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The number of an XID that the driver does not know.
+/// The number for an XID that the wrapper reports as unknown.
 const UNKNOWN: u64 = 999;
 
-/// The first pause before it is looked again whether the UUID of the GPU is known.
+/// The first pause before the thread checks again whether the UUID of the GPU is known.
 const SOON: Duration = Duration::from_millis(10);
 
-/// Waits for XIDs of whichever GPU is at this index, until the end or until the index has other threads.
+/// Waits for XIDs of whichever GPU is at this index, until the monitor ends or other threads serve the index.
 pub(crate) fn run(config: &Config, registry: &Registry, index: u32, number: u64, stop: &Stop) {
     let mut backoff = Backoff::new(config.interval, config.longest_pause());
     let mut unknown = Backoff::new(SOON, config.interval);
@@ -46,30 +46,30 @@ pub(crate) fn run(config: &Config, registry: &Registry, index: u32, number: u64,
             Ok(()) => {}
             Err(fault) if fault.is_absence() => {
                 log::info!(target: "tracecast_nvml", "GPU {} has no events: its XIDs are not seen", slot.gpu);
-                // Another GPU at this index may have them.
+                // Another GPU at this index may support events.
                 while slot.is_filled_from(index) && !stop.wait(config.interval) {}
             }
-            // The sampler says when a GPU is lost.
+            // The sampler logs the loss of a GPU.
             Err(fault) => ERRORS.add(1_u64, (fault,)),
         }
         stop.wait(backoff.next());
     }
 }
 
-/// Waits for as long as handles are worth something and the slot is filled from this index.
+/// Waits for XIDs while the driver's handles are valid and this index fills the slot.
 fn generation(config: &Config, slot: &Slot, index: u32, stop: &Stop, backoff: &mut Backoff) -> Result<(), Fault> {
     with_driver(config, |nvml| {
         let fault = |error: NvmlError| Fault::from(&error);
         let gpu = nvml.device_by_index(index).map_err(fault)?;
         if !slot.has_this_uuid(&gpu.uuid().map_err(fault)?) {
-            // The sampler has not seen yet that another GPU is here.
+            // Another GPU is at this index, which the sampler has not noticed yet.
             return Ok(());
         }
         let set = events(nvml, index).map_err(fault)?;
         backoff.reset();
         let mut older = false;
         while !stop.is_set() && slot.is_filled_from(index) {
-            // To ask would wake it. What it reports meanwhile waits in the set.
+            // A call would wake the GPU. Its events are queued in the set meanwhile.
             if slot.is_asleep() {
                 stop.wait(config.interval);
                 continue;
@@ -84,7 +84,7 @@ fn generation(config: &Config, slot: &Slot, index: u32, stop: &Stop, backoff: &m
     })
 }
 
-/// The XIDs of a GPU.
+/// Registers for the XIDs of a GPU.
 #[cfg(target_os = "linux")]
 fn events(nvml: &Nvml, gpu: u32) -> Result<EventSet<'_>, NvmlError> {
     let gpu = nvml.device_by_index(gpu)?;
@@ -97,7 +97,7 @@ fn events(_: &Nvml, _: u32) -> Result<EventSet<'_>, NvmlError> {
     Err(NvmlError::NotSupported)
 }
 
-/// Waits for an XID, from then on as older drivers do if this is one.
+/// Waits for an XID; with the older function from then on if the driver lacks the newer one.
 fn next(nvml: &Nvml, set: &EventSet<'_>, older: &mut bool) -> Result<Option<u64>, NvmlError> {
     let patience = PATIENCE.as_millis() as u32;
     if !*older {
@@ -120,7 +120,7 @@ fn number(error: XidError) -> u64 {
 fn seen(slot: &Slot, number: u64) {
     let line = slot.xid(number, |of| {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        // Before the counter: who sees that sees this too.
+        // Stored before the counter, so that a reader of the counter also sees the XID.
         recent::push(of.gpu, Recent { number, time });
         XID_TIME.set(time.as_secs_f64(), (of.gpu,));
         counters::xid(of, Xid::new(number));

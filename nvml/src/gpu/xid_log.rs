@@ -1,30 +1,30 @@
-//! Log lines about XIDs: one at once, and one a minute for those of the same number that follow.
+//! Log lines about XIDs: the first XID of a number is logged at once, later ones are summarized once a minute.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::gpu::xids;
 
-/// How often XIDs of the same number are logged.
+/// The interval of log lines for XIDs of one number.
 const PAUSE: Duration = Duration::from_secs(60);
-/// Numbers that are told apart. XIDs of further numbers share one line.
+/// The most numbers with their own lines. XIDs of further numbers share one line.
 const MOST_NUMBERS: usize = 32;
-/// Stands for all further numbers; no XID has it.
+/// Represents all further numbers; no XID has this number.
 const OTHERS: u64 = u64::MAX;
 
-/// XIDs of one number since they were logged last.
+/// The XIDs of one number since their last log line.
 #[derive(Debug)]
 struct Quiet {
     since: Instant,
     count: u64,
 }
 
-/// What was logged of one GPU in the last minute.
+/// The log state of one GPU: the numbers that were logged in the last minute.
 #[derive(Debug, Default)]
 pub(crate) struct XidLog(BTreeMap<u64, Quiet>);
 
 impl XidLog {
-    /// The line for an XID, if it is the first of its number for a while.
+    /// Adds an XID, and returns its line if it is the first of its number for a while.
     pub(crate) fn add(&mut self, gpu: u32, number: u64, now: Instant) -> Option<String> {
         let is_told_apart = self.0.contains_key(&number) || self.0.len() < MOST_NUMBERS;
         let number = if is_told_apart { number } else { OTHERS };
@@ -36,17 +36,17 @@ impl XidLog {
         Some(format!("GPU {gpu} reported {}", Named(number)))
     }
 
-    /// The lines for XIDs that were not logged when they came, once a minute is over.
+    /// Returns the lines for XIDs that were not logged at once, for each number whose minute is over.
     pub(crate) fn due(&mut self, gpu: u32, now: Instant) -> Vec<String> {
         self.lines(gpu, now, PAUSE)
     }
 
-    /// The lines for all XIDs that were not logged, at the end.
+    /// Returns the lines for all XIDs that were not logged, for the end of the monitor.
     pub(crate) fn rest(&mut self, gpu: u32, now: Instant) -> Vec<String> {
         self.lines(gpu, now, Duration::ZERO)
     }
 
-    /// The lines for XIDs of which the last line is at least that old.
+    /// Returns the lines for numbers whose last line is at least `pause` old.
     fn lines(&mut self, gpu: u32, now: Instant, pause: Duration) -> Vec<String> {
         let mut lines = Vec::new();
         self.0.retain(|number, quiet| {
@@ -93,10 +93,10 @@ mod tests {
         let line = "GPU 2 reported XID 31 (GPU memory page fault) 2999 more times";
         assert_eq!(log.due(2, at(60)), [line]);
         assert_eq!(log.due(2, at(61)), Vec::<String>::new());
-        // Nothing came for a minute: the next one is a first one again.
+        // After a minute without this XID, the next one is logged at once.
         assert_eq!(log.due(2, at(120)), Vec::<String>::new());
         assert!(log.add(2, 31, at(121)).is_some() && log.0.len() == 1);
-        // What is left at the end is said.
+        // XIDs that are left at the end are logged.
         assert_eq!((log.add(2, 31, at(122)), log.rest(2, at(122)).len()), (None, 1));
     }
 

@@ -1,13 +1,14 @@
-//! The XIDs that have a series and a name of their own.
+//! The XIDs with their own series and description.
 //!
-//! The list is that of NVIDIA's "XID Errors" (<https://docs.nvidia.com/deploy/xid-errors/>: the catalogue, and the list for older
-//! GPUs), as it was in November 2026: the XIDs that the document tells operators or developers to act on, and all of NVLink. Other XIDs are `other` in metrics and have their number in log lines, events and spans.
+//! The list is from NVIDIA's "XID Errors" (<https://docs.nvidia.com/deploy/xid-errors/>: the catalogue, and the list for older
+//! GPUs) of November 2026: the XIDs on which operators or developers should act according to the document, and all of NVLink.
+//! Other XIDs are `other` in metrics; log lines, events and spans have their numbers.
 
 use std::borrow::Cow;
 
 use tracecast::Label;
 
-/// By number, with a name in our words.
+/// The XIDs by number, each with a short description.
 const XIDS: [(u64, &str); 49] = [
     (8, "GPU stopped processing"),
     (13, "graphics engine exception"),
@@ -70,7 +71,7 @@ impl Xid {
     }
 }
 
-/// The name of an XID, if it has one here.
+/// Returns the description of an XID, if the list has it.
 pub(crate) fn name(number: u64) -> Option<&'static str> {
     XIDS.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
 }

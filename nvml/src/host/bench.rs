@@ -1,5 +1,5 @@
-//! Readings of the host by hand, for the example that prints what they take and for tests. Not public API: it changes
-//! without notice.
+//! Manual readings of the host, for tests and for the example that measures their cost. Not public API: it changes without
+//! notice.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use super::groups::Groups;
 use crate::host_group::HostGroup;
 use crate::names::Names;
 
-/// A part of a sample, by name.
+/// A named part of a sample.
 pub type Part = (&'static str, fn(&mut HostReader));
 
-/// Everything that is read for a sample, held open.
+/// All files of a sample, held open.
 pub struct HostReader(Host, Groups);
 
 impl std::fmt::Debug for HostReader {
@@ -38,20 +38,20 @@ impl HostReader {
         HostReader(Host::open(root), Groups::default())
     }
 
-    /// Reads groups of metrics too.
+    /// Also reads these groups of metrics.
     #[must_use]
     pub fn with_groups(self, root: &Path, groups: &[HostGroup]) -> Self {
         HostReader(self.0, Groups::open(root, groups))
     }
 
-    /// Reads all, and sets the metrics.
+    /// Reads all files and sets the metrics.
     pub fn sample(&mut self, names: Names) {
         self.0.sample(names);
         self.1.sample(names);
     }
 }
 
-/// Has the compiler believe that somebody looks at it.
+/// Keeps the compiler from optimizing the reading away.
 fn keep<T>(value: T) {
     std::hint::black_box(value);
 }

@@ -1,6 +1,6 @@
-//! The cgroup that this process is in: what it uses, and what it may use.
+//! The resource usage and limits of this process's cgroup.
 //!
-//! Each controller is of version 1 or 2. Limits of the cgroups above count as well, as far as they can be seen.
+//! Each controller belongs to cgroup version 1 or 2. Limits of parent cgroups apply too, as far as they are visible.
 
 use std::path::{Path, PathBuf};
 
@@ -10,16 +10,16 @@ use super::pressure::{Pressure, Stalls};
 use super::quota::{self, Quota};
 use crate::held::{Held, parsed};
 
-/// What a container uses. `None` is a gap: it is not known, or there is no limit.
+/// The resource usage and limits of a container. `None` is a gap: the value is unknown, or there is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Usage {
     pub(super) memory: Option<u64>,
-    /// Memory in use without files that were not read of late: what Kubernetes compares with the limit.
+    /// Memory in use without inactive file pages, which Kubernetes compares with the limit.
     pub(super) working_set: Option<u64>,
     pub(super) memory_limit: Option<u64>,
     pub(super) oom_kills: Option<u64>,
     pub(super) cpu_nanos: Option<u64>,
-    /// How many CPUs it may use.
+    /// The CPU limit, in CPUs.
     pub(super) cpu_quota: Option<f64>,
     pub(super) periods: Option<u64>,
     pub(super) throttled_periods: Option<u64>,
@@ -28,7 +28,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// What is left of the limit.
+    /// Returns the memory limit minus the working set.
     pub(super) fn available(&self) -> Option<u64> {
         Some(self.memory_limit?.saturating_sub(self.working_set?))
     }
@@ -36,7 +36,7 @@ impl Usage {
 
 pub(super) struct Cgroup {
     root: PathBuf,
-    /// Which cgroups the process is in, and what that was when their files were opened.
+    /// The file with the cgroups of the process, and its text when the cgroup's files were opened.
     membership: Option<Held>,
     opened: String,
     memory: Option<Memory>,
@@ -45,7 +45,7 @@ pub(super) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Finds the cgroup of this process, in the file system below `root`.
+    /// Opens the files of this process's cgroup, in the file system below `root`.
     pub(super) fn open(root: &Path) -> Self {
         let mut membership = Held::open(&root.join("proc/self/cgroup"));
         let opened = parsed(&mut membership, |text| Some(text.to_owned())).unwrap_or_default();
@@ -62,7 +62,7 @@ impl Cgroup {
         self.memory.is_none() && self.cpu.is_none() && self.pressure.is_absent()
     }
 
-    /// What it uses, and whether it is another cgroup than before.
+    /// Returns the usage, and whether the process is in another cgroup than at the last reading.
     pub(super) fn read(&mut self) -> (Usage, bool) {
         let opened = self.opened.as_str();
         let is_another = parsed(&mut self.membership, |text| Some(text != opened)) == Some(true);
@@ -80,18 +80,18 @@ impl Cgroup {
     }
 }
 
-/// Where the cgroup of this process is, for one controller.
+/// The directories of this process's cgroup, for one controller.
 struct Place {
     is_v1: bool,
-    /// It is that of the whole machine. In version 1 it may be that of a container too, which cannot be told.
+    /// Whether it is the machine's root cgroup. In version 1 it may also be a container's cgroup, which looks the same.
     is_root: bool,
-    /// Its folder, then those above it, up to the mount.
+    /// The cgroup's directory, then its parents, up to the mount point.
     folders: Vec<PathBuf>,
 }
 
 impl Place {
-    /// The file of each cgroup. The top may be the machine, which has no limits; else one without them is not to be
-    /// trusted.
+    /// Opens a file of each cgroup. The topmost may lack it, because the root cgroup has no limits; if another one lacks it, the
+    /// result is `None`.
     fn each<T>(&self, open: impl Fn(&Path) -> Option<T>) -> Option<Vec<T>> {
         let mut files: Vec<_> = self.folders.iter().map(|folder| open(folder)).collect();
         files.pop_if(|top| top.is_none());
@@ -115,7 +115,7 @@ impl Finder<'_> {
     fn v2(&self) -> Option<Place> {
         let cgroup = parse::cgroup(self.membership, "")?;
         let folders = folders(&self.mounts.of_v2()?, cgroup)?;
-        // Every cgroup has this file but the one of the machine.
+        // Every cgroup except the root has this file.
         let is_root = !folders.first()?.join("cgroup.events").is_file();
         Some(Place { is_v1: false, is_root, folders })
     }
@@ -131,7 +131,7 @@ struct Memory {
     usage: Option<Held>,
     stat: Option<Held>,
     events: Option<Held>,
-    /// Its own and those above; none if one is missing.
+    /// Of the cgroup and its parents; `None` if one is missing.
     limits: Option<Vec<Held>>,
     is_v1: bool,
 }
@@ -155,7 +155,8 @@ impl Memory {
         (!place.is_root || place.is_v1 && memory.limit(Some(u64::MAX)).is_some()).then_some(memory)
     }
 
-    /// The least limit; `above` is that of cgroups which cannot be seen. One that is not known could be less than all others.
+    /// Returns the lowest limit; `above` is that of invisible parent cgroups. If one is unknown, so is the result, because it
+    /// could be the lowest.
     fn limit(&mut self, above: Option<u64>) -> Option<u64> {
         let is_v1 = self.is_v1;
         let parse = |text: &str| if is_v1 { parse::only(text).map(parse::limit_v1) } else { parse::limit(text) };
@@ -181,10 +182,10 @@ impl Memory {
 }
 
 struct Cpu {
-    /// Version 1 has it in a file of its own.
+    /// Version 1 has the CPU time in its own file.
     usage: Option<Held>,
     stat: Option<Held>,
-    /// Its own and those above; none if one is missing.
+    /// Of the cgroup and its parents; `None` if one is missing.
     quotas: Option<Vec<Quota>>,
     is_v1: bool,
 }
@@ -218,7 +219,7 @@ impl Cpu {
     }
 }
 
-/// The numbers behind these keys, of one reading.
+/// Returns the numbers of these keys from one reading of the file.
 fn numbers<const N: usize>(file: &mut Option<Held>, keys: [&str; N]) -> [Option<u64>; N] {
     parsed(file, |text| Some(keys.map(|key| parse::number(text, key)))).unwrap_or([None; N])
 }

@@ -1,4 +1,4 @@
-//! The machine. In a container `/proc` speaks of it too.
+//! The state of the machine, which `/proc` shows in a container too.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use super::parse::{self, MODES};
 use super::pressure::{Pressure, Stalls};
 use crate::held::{Held, parsed};
 
-/// What the machine does. `None` is a gap.
+/// A reading of the machine. `None` is a gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct State {
     pub(super) cpu_ticks: [Option<u64>; MODES],
-    /// How much of the time since the last reading CPUs spent in each mode.
+    /// The share of CPU time in each mode since the last reading.
     pub(super) cpu_shares: [Option<f64>; MODES],
     pub(super) cpus: Option<u64>,
     pub(super) memory: Option<u64>,
@@ -19,7 +19,7 @@ pub(super) struct State {
     pub(super) stalls: Stalls,
 }
 
-/// What memory is used for, in the order of `parse::kinds`.
+/// Memory by use, in the order of `parse::kinds`.
 pub(super) type Kinds = [Option<u64>; 4];
 
 pub(super) struct Machine {
@@ -65,11 +65,11 @@ impl Machine {
     }
 }
 
-/// What each mode had of the ticks between two readings.
+/// Returns each mode's share of the ticks between two readings.
 fn shares(before: [Option<u64>; MODES], now: [Option<u64>; MODES]) -> [Option<f64>; MODES] {
     let mut passed = [None; MODES];
     for (passed, (now, before)) in passed.iter_mut().zip(now.into_iter().zip(before)) {
-        // Some modes, as `iowait`, now and then fall a little.
+        // Some modes, such as `iowait`, occasionally decrease a little.
         *passed = now.zip(before).map(|(now, before)| now.saturating_sub(before) as f64);
     }
     let all: f64 = passed.iter().flatten().sum();

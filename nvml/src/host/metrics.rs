@@ -1,8 +1,8 @@
-//! The metrics of the host, the process and the container, as Tracecast and as the semantic conventions call them.
+//! The metrics of the host, the process and the container, with Tracecast's and with conventional names.
 
 use tracecast::{TcLabel, tc_keys, tc_metrics};
 
-/// What CPUs do.
+/// The mode in which CPUs spend time.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Mode {
     User,
@@ -14,14 +14,14 @@ pub(super) enum Mode {
     Steal,
 }
 
-/// What a process does on a CPU.
+/// The mode in which a process uses a CPU.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum ProcessMode {
     User,
     System,
 }
 
-/// What memory of the machine is used for.
+/// The use of the machine's memory.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Kind {
     Used,
@@ -30,7 +30,7 @@ pub(super) enum Kind {
     Cached,
 }
 
-/// What tasks wait for.
+/// The resource for which tasks wait.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Resource {
     Cpu,
@@ -38,7 +38,7 @@ pub(super) enum Resource {
     Io,
 }
 
-/// Who waits.
+/// Whether some or all tasks wait.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Stalled {
     Some,
@@ -67,7 +67,7 @@ tc_keys! {
     pub(super) label process_cpu_mode: ProcessMode = "cpu.mode";
 }
 
-/// Declares metrics that have a name of Tracecast and one of the conventions. What those count up and down is a gauge here too: a
+/// Declares metrics with a Tracecast name and a conventional one. The conventions' up-down counters are gauges here, because a
 /// sum cannot have a gap.
 macro_rules! two_names {
     ($(
@@ -75,7 +75,7 @@ macro_rules! two_names {
         $metric:ident: $kind:ident<$number:ident> =
             $ours:tt($($our_label:ident),*), $theirs:tt($($their_label:ident),*) in $unit:tt;
     )+) => {
-        /// By the names of Tracecast.
+        /// The metrics with Tracecast's names.
         pub(super) mod ours {
             use super::*;
 
@@ -85,7 +85,7 @@ macro_rules! two_names {
             )+}
         }
 
-        /// By those of the semantic conventions.
+        /// The metrics with conventional names.
         pub(super) mod conventional {
             use super::*;
 
@@ -143,7 +143,7 @@ two_names! {
     CONTAINER_CPU_USAGE: Gauge<f64> = "tc_container_cpu_usage"(), "container.cpu.usage"() in "{cpu}";
 }
 
-// The conventions have no names for these.
+// These have no conventional names.
 tc_metrics! {
     /// Time for which tasks of the machine waited for a resource, since the monitor started.
     pub(super) static SYSTEM_PRESSURE: Counter<(resource, stalled), f64> = "tc_system_pressure_seconds_total";

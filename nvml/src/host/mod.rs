@@ -1,6 +1,6 @@
-//! The machine, this process and its container, from `/proc` and the files of cgroups.
+//! Measures the machine, this process and its container, from `/proc` and cgroup files.
 //!
-//! In a container `/proc` speaks of the machine; what the process may use is said by its cgroup.
+//! In a container `/proc` describes the machine; the limits of the process are in its cgroup.
 
 #[cfg(feature = "__internals")]
 pub mod bench;
@@ -29,10 +29,10 @@ use crate::config::Config;
 use crate::names::Names;
 use crate::stop::Stop;
 
-/// Ticks of `/proc` in a second. It is 100 wherever NVIDIA has a driver.
+/// Clock ticks of `/proc` per second: 100 on all platforms with an NVIDIA driver.
 const TICKS: f64 = 100.0;
 
-/// The thread that reads the files, until the end.
+/// Samples the host until the monitor ends.
 pub(crate) fn run(config: &Config, stop: &Stop) {
     let mut host = Host::open(&config.host_root);
     let mut groups = Groups::open(&config.host_root, &config.host_groups);
@@ -58,13 +58,13 @@ pub(crate) fn run(config: &Config, stop: &Stop) {
     }
 }
 
-/// What was read. `None` is a gap.
+/// A reading of the host. `None` is a gap.
 #[derive(Debug, Default, PartialEq)]
 struct Reading {
     machine: machine::State,
     process: process::State,
     container: Usage,
-    /// How many CPUs the container used since the last reading.
+    /// The container's CPU usage since the last reading, in CPUs.
     cpus_used: Option<f64>,
 }
 
@@ -78,7 +78,7 @@ struct Host {
     machine: Machine,
     process: Process,
     cgroup: Cgroup,
-    /// When the CPU time of the container was read last, and what it was.
+    /// The time and value of the last reading of the container's CPU time.
     last_cpu: Option<(Instant, u64)>,
     totals: Totals,
 }

@@ -1,40 +1,40 @@
-//! Where cgroups are mounted: `/proc/self/mountinfo`.
+//! Finds the mount points of cgroups in `/proc/self/mountinfo`.
 
 use std::path::{Path, PathBuf};
 
-/// Where cgroups are unless it is said otherwise.
+/// The usual mount point of cgroups.
 const USUAL: &str = "/sys/fs/cgroup";
 
-/// A hierarchy of cgroups in the file system.
+/// A mounted hierarchy of cgroups.
 #[derive(Debug, PartialEq)]
 pub(super) struct Mount<'a> {
     pub(super) point: PathBuf,
-    /// The cgroup that is seen at that point.
+    /// The cgroup at the mount point.
     pub(super) top: &'a str,
 }
 
-/// What is mounted where, for files that are looked for below `root`.
+/// The mounts of this process, for files below `root`.
 #[derive(Clone, Copy)]
 pub(super) struct Mounts<'a> {
     pub(super) root: &'a Path,
-    /// `mountinfo`, if it can be read.
+    /// The text of `mountinfo`, if it can be read.
     pub(super) text: Option<&'a str>,
 }
 
 impl<'a> Mounts<'a> {
-    /// The hierarchy of version 1 that has this controller.
+    /// Finds the version 1 hierarchy with this controller.
     pub(super) fn of_v1(self, controller: &str) -> Option<Mount<'a>> {
         let has = |kind: &str, options: &str| kind == "cgroup" && options.split(',').any(|option| option == controller);
         self.text.map_or_else(|| usual(self.root, Some(controller)), |text| self.find(text, has))
     }
 
-    /// The hierarchy of version 2.
+    /// Finds the version 2 hierarchy.
     pub(super) fn of_v2(self) -> Option<Mount<'a>> {
         let is_v2 = |kind: &str, _: &str| kind == "cgroup2";
         self.text.map_or_else(|| usual(self.root, None), |text| self.find(text, is_v2))
     }
 
-    /// The first mount that is wanted; one at the usual place before others, which are those of somebody else.
+    /// Returns the first matching mount; a mount at the usual place is preferred, because others may belong to another system.
     fn find(self, text: &'a str, is_wanted: impl Fn(&str, &str) -> bool) -> Option<Mount<'a>> {
         let prefix = self.prefix(text);
         let all = || text.split_inclusive('\n').filter_map(|line| mount(line, &is_wanted));
@@ -45,15 +45,15 @@ impl<'a> Mounts<'a> {
         Some(Mount { point: self.root.join(point), top: mount.top })
     }
 
-    /// What points of mounts begin with. Where something is mounted at the root or below it, other mounts are not those of
-    /// the machine which is looked at there, but of the container around this process. Else the root is that of the text.
+    /// Returns the prefix of relevant mount points. If anything is mounted at `root` or below it, that is the machine's file
+    /// system, and other mounts belong to the container of this process. Otherwise the mount points are relative to `root`.
     fn prefix(self, text: &str) -> &'a Path {
         let mut all = text.split_inclusive('\n').filter_map(|line| mount(line, |_, _| true));
         if all.any(|mount| mount.point.starts_with(self.root)) { self.root } else { Path::new("/") }
     }
 }
 
-/// `36 35 98:0 /top /point rw,noatime shared:1 - cgroup2 source rw`. A line without an end was cut off.
+/// Parses `36 35 98:0 /top /point rw,noatime shared:1 - cgroup2 source rw`. A line without a line break is truncated and ignored.
 fn mount<'a>(line: &'a str, is_wanted: impl Fn(&str, &str) -> bool) -> Option<Mount<'a>> {
     let (place, kind) = line.strip_suffix('\n')?.split_once(" - ")?;
     let mut kind = kind.split(' ');
@@ -62,12 +62,12 @@ fn mount<'a>(line: &'a str, is_wanted: impl Fn(&str, &str) -> bool) -> Option<Mo
     }
     let mut place = place.split(' ').skip(3);
     let (top, point) = (place.next()?, place.next()?);
-    // Blanks in names are written as `\040`. No cgroup is mounted at such a place.
+    // Spaces in names are escaped as `\040`. No cgroup is mounted at such a path.
     (top.starts_with('/') && point.starts_with('/') && !point.contains('\\'))
         .then(|| Mount { point: PathBuf::from(point), top })
 }
 
-/// Where a hierarchy is if `mountinfo` cannot be read: the first of these that exists.
+/// Returns the mount of a hierarchy if `mountinfo` cannot be read: the first usual directory that exists.
 fn usual(root: &Path, controller: Option<&str>) -> Option<Mount<'static>> {
     let of_v1 = |controller| [format!("{USUAL}/{controller}"), format!("{USUAL}/cpu,cpuacct")];
     let of_v2 = || [format!("{USUAL}/unified"), USUAL.to_owned()];
@@ -75,14 +75,14 @@ fn usual(root: &Path, controller: Option<&str>) -> Option<Mount<'static>> {
     Some(Mount { point: points.into_iter().find(|point| point.is_dir())?, top: "/" })
 }
 
-/// An absolute path, below `root`.
+/// Moves an absolute path below `root`.
 fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// The path of a cgroup from the top of its mount; `None` if it cannot be seen there.
+/// Returns the path of a cgroup relative to its mount; `None` if it is not visible there.
 pub(super) fn relative<'a>(cgroup: &'a str, top: &str) -> Option<&'a str> {
-    // Both are as seen from the cgroup namespace; `..` is what lies outside of it, and nobody knows where.
+    // Both paths are relative to the cgroup namespace; `..` leads to an unknown place outside it.
     if [cgroup, top].iter().any(|path| path.split('/').any(|part| part == "..")) {
         return None;
     }

@@ -1,16 +1,16 @@
-//! What stands in files of `/proc` and of cgroups. What is missing, cut off or no number is `None`.
+//! Parses files of `/proc` and of cgroups. A value that is missing, truncated or not a number is `None`.
 
-/// The number behind `key`, up to the end of its line: `nr_periods 100`, `Threads: 5`.
+/// Returns the number after `key`, up to the end of the line: `nr_periods 100`, `Threads: 5`.
 pub(super) fn number(text: &str, key: &str) -> Option<u64> {
     rest(text, key)?.parse().ok()
 }
 
-/// The bytes behind `key`: `MemTotal: 1024 kB`.
+/// Returns the bytes after `key`: `MemTotal: 1024 kB`.
 pub(super) fn bytes(text: &str, key: &str) -> Option<u64> {
     rest(text, key)?.strip_suffix("kB")?.trim_end().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// What stands behind `key`. A line without an end was cut off, and may lack digits.
+/// Returns the text after `key`. A line without a line break is ignored: it is truncated and may lack digits.
 fn rest<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.split_inclusive('\n').find_map(|line| {
         let rest = line.strip_suffix('\n')?.strip_prefix(key)?;
@@ -18,20 +18,20 @@ fn rest<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
-/// The only number of a file.
+/// Parses the only number of a file.
 pub(super) fn only(text: &str) -> Option<u64> {
     text.strip_suffix('\n')?.trim().parse().ok()
 }
 
-/// What `/proc/stat` knows that a CPU does: user, nice, system, idle, iowait, interrupts, steal.
+/// The number of CPU modes in `/proc/stat`: user, nice, system, idle, iowait, interrupts, steal.
 pub(super) const MODES: usize = 7;
 
-/// Ticks of all CPUs, by mode. Old kernels know fewer modes.
+/// Returns the ticks of all CPUs, by mode. Old kernels have fewer modes.
 pub(super) fn cpu_ticks(stat: &str) -> [Option<u64>; MODES] {
     ticks(rest(stat, "cpu").unwrap_or_default())
 }
 
-/// The columns of one line of `/proc/stat`, by mode.
+/// Parses the columns of one line of `/proc/stat`, by mode.
 pub(super) fn ticks(columns: &str) -> [Option<u64>; MODES] {
     let mut columns = columns.split_whitespace();
     let mut next = || columns.next()?.parse::<u64>().ok();
@@ -40,7 +40,7 @@ pub(super) fn ticks(columns: &str) -> [Option<u64>; MODES] {
     [user, nice, system, idle, iowait, interrupts, steal]
 }
 
-/// How many CPUs a list of them names: `0-3,8` is 5.
+/// Counts the CPUs in a list: `0-3,8` is 5.
 pub(super) fn cpus(online: &str) -> Option<u64> {
     let count = |range: &str| -> Option<u64> {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -50,36 +50,37 @@ pub(super) fn cpus(online: &str) -> Option<u64> {
     list.map(count).try_fold(0_u64, |sum, count| sum.checked_add(count?))
 }
 
-/// Ticks of the process, as user and as system.
+/// Returns the ticks of the process in user and in system mode.
 pub(super) fn process_ticks(stat: &str) -> Option<(u64, u64)> {
-    // The name of the process is in parentheses, and may have any in it.
+    // The name of the process is in parentheses and may contain parentheses.
     let (_, rest) = stat.strip_suffix('\n')?.rsplit_once(')')?;
     let mut columns = rest.split_whitespace().skip(11);
     Some((columns.next()?.parse().ok()?, columns.next()?.parse().ok()?))
 }
 
-/// How many files the process may open: `Max open files  1024  4096  files`. No limit is none.
+/// Returns the limit of open files: `Max open files  1024  4096  files`. `None` without a limit.
 pub(super) fn most_files(limits: &str) -> Option<u64> {
     rest(limits, "Max open files")?.split_whitespace().next()?.parse().ok()
 }
 
-/// Microseconds for which `some` tasks waited, or the `full` lot: `some avg10=0.00 avg60=0.00 avg300=0.00 total=12`.
+/// Returns the microseconds for which `some` tasks waited, or all of them (`full`):
+/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=12`.
 pub(super) fn stall(pressure: &str, who: &str) -> Option<u64> {
     rest(pressure, who)?.rsplit_once("total=")?.1.parse().ok()
 }
 
-/// Memory that can be had without swapping.
+/// Returns the memory that is available without swapping.
 pub(super) fn available(meminfo: &str) -> Option<u64> {
     let key = "MemAvailable";
     if rest(meminfo, key).is_some() {
         return bytes(meminfo, key);
     }
-    // Kernels before 3.14 do not say; this is what `free` took for it.
+    // Kernels before 3.14 lack the line; `free` used this sum instead.
     ["MemFree", "Buffers", "Cached"].iter().try_fold(0_u64, |sum, key| sum.checked_add(bytes(meminfo, key)?))
 }
 
-/// What memory of the machine is used for: what cannot be had without swapping, nothing, buffers, files and the slabs that can be
-/// had back. As psutil and `free` count; the first has some of the last in it, such as files of a tmpfs.
+/// Returns the machine's memory by use, counted as by psutil and `free`: used (not available without swapping), free, buffers,
+/// and cached (files and reclaimable slabs). `used` includes part of `cached`, such as files of a tmpfs.
 pub(super) fn kinds(meminfo: &str) -> [Option<u64>; 4] {
     let [size, free, buffers, files, slabs] =
         ["MemTotal", "MemFree", "Buffers", "Cached", "SReclaimable"].map(|key| bytes(meminfo, key));
@@ -88,24 +89,24 @@ pub(super) fn kinds(meminfo: &str) -> [Option<u64>; 4] {
     [used(), free, buffers, cached()]
 }
 
-/// A limit of cgroup v2: a number, or `max` for none, which is the largest one.
+/// Parses a limit of cgroup v2: a number, or `max` for no limit, which gives `u64::MAX`.
 pub(super) fn limit(text: &str) -> Option<u64> {
     if text == "max\n" { Some(u64::MAX) } else { only(text) }
 }
 
-/// A limit of cgroup v1, where a number that no memory reaches says that there is none.
+/// Converts a limit of cgroup v1, where a number larger than any memory means no limit, which gives `u64::MAX`.
 pub(super) fn limit_v1(limit: u64) -> u64 {
     if limit < 1 << 60 { limit } else { u64::MAX }
 }
 
-/// How many CPUs `cpu.max` allows: `200000 100000` is 2, and `max 100000` is without end.
+/// Returns the CPU limit of `cpu.max`: `200000 100000` is 2, `max 100000` is infinite.
 pub(super) fn quota(text: &str) -> Option<f64> {
     let (quota, period) = text.strip_suffix('\n')?.split_once(' ')?;
     let period = period.parse().ok()?;
     if quota == "max" { Some(f64::INFINITY) } else { ratio(quota.parse().ok()?, period) }
 }
 
-/// How many CPUs a quota and a period of cgroup v1 allow; the quota is -1 for none.
+/// Returns the CPU limit of a quota and a period of cgroup v1; a quota of -1 is infinite.
 pub(super) fn quota_v1(quota: &str, period: &str) -> Option<f64> {
     let period = only(period)?;
     if quota == "-1\n" { Some(f64::INFINITY) } else { ratio(only(quota)?, period) }
@@ -115,7 +116,7 @@ fn ratio(quota: u64, period: u64) -> Option<f64> {
     (quota > 0 && period > 0).then(|| quota as f64 / period as f64)
 }
 
-/// The path of the cgroup that a controller has this process in; of cgroup v2 for the controller without a name.
+/// Returns the path of this process's cgroup for a controller; for an empty controller name, that of cgroup v2.
 pub(super) fn cgroup<'a>(text: &'a str, controller: &str) -> Option<&'a str> {
     text.split_inclusive('\n').find_map(|line| {
         let mut parts = line.strip_suffix('\n')?.splitn(3, ':').skip(1);
@@ -195,7 +196,7 @@ mod tests {
         let text =
             "MemTotal: 100 kB\nMemFree: 20 kB\nMemAvailable: 58 kB\nBuffers: 5 kB\nCached: 30 kB\nSReclaimable: 7 kB\n";
         assert_eq!(kinds(text), [42, 20, 5, 37].map(|kilobytes| Some(kilobytes * 1024)));
-        // What is cached is not known without the slabs; what is available follows from the rest.
+        // Without the slabs the cached memory is unknown; the available memory is computed from the other lines.
         let text = "MemTotal: 100 kB\nMemFree: 20 kB\nBuffers: 5 kB\nCached: 30 kB\n";
         assert_eq!(kinds(text), [Some(45 * 1024), Some(20 * 1024), Some(5 * 1024), None]);
         assert_eq!(kinds("MemTotal: 10 kB\nMemFree: 20 kB\nBuffers: 0 kB\nCached: 0 kB\n")[0], None);

@@ -1,19 +1,19 @@
-//! How long tasks waited for CPUs, memory and disks: `/proc/pressure`, and the same of a cgroup.
+//! Pressure stall times for CPUs, memory and I/O, from `/proc/pressure` or a cgroup.
 
 use std::path::Path;
 
 use super::parse;
 use crate::held::{Held, parsed};
 
-/// Microseconds for which some tasks waited, and for which all did; for CPUs, memory and disks.
+/// Microseconds for which some tasks waited, and for which all did; for CPUs, memory and I/O.
 pub(super) type Stalls = [[Option<u64>; 2]; 3];
 
 #[derive(Default)]
 pub(super) struct Pressure([Option<Held>; 3]);
 
 impl Pressure {
-    /// `cpu`, `memory` and `io` in this folder, each with `suffix`. Kernels before 4.20 have none, and others can be told
-    /// to keep none.
+    /// Opens `cpu`, `memory` and `io` in this directory, each with `suffix`. Kernels before 4.20 lack the files, and later ones
+    /// can disable them.
     pub(super) fn open(folder: &Path, suffix: &str) -> Self {
         Pressure(["cpu", "memory", "io"].map(|name| Held::open(&folder.join(format!("{name}{suffix}")))))
     }

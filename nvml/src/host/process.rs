@@ -1,14 +1,14 @@
-//! This process.
+//! The state of this process.
 
 use std::path::{Path, PathBuf};
 
 use super::parse;
 use crate::held::{Held, parsed};
 
-/// Where counting of open files ends, on kernels that have to be asked for each: one takes them a microsecond or more.
+/// The most open files that are counted one by one, on kernels without a count: each takes a microsecond or more.
 const MOST_COUNTED: usize = 10_000;
 
-/// What the process uses. `None` is a gap.
+/// A reading of the process. `None` is a gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct State {
     pub(super) resident: Option<u64>,
@@ -16,7 +16,7 @@ pub(super) struct State {
     pub(super) threads: Option<u64>,
     pub(super) files: Option<u64>,
     pub(super) most_files: Option<u64>,
-    /// As user and as system.
+    /// In user and in system mode.
     pub(super) cpu_ticks: [Option<u64>; 2],
 }
 
@@ -59,7 +59,7 @@ impl Process {
         parsed(&mut self.stat, parse::process_ticks).map_or([None; 2], |(user, system)| [Some(user), Some(system)])
     }
 
-    /// Memory in RAM, address space, and threads.
+    /// Returns resident memory, address space and threads.
     pub(super) fn read_memory(&mut self) -> (Option<u64>, Option<u64>, Option<u64>) {
         let all = |text: &str| {
             let [resident, virtual_size] = ["VmRSS", "VmSize"].map(|key| parse::bytes(text, key));
@@ -68,15 +68,15 @@ impl Process {
         parsed(&mut self.status, all).unwrap_or_default()
     }
 
-    /// How many files are open.
+    /// Returns the number of open files.
     pub(super) fn count_files(&self) -> Option<u64> {
-        // Since Linux 6.2 the size of the folder says it; before that it is 0.
+        // Since Linux 6.2 the size of the directory is the number of files; before that it is 0.
         let size = std::fs::metadata(&self.open_files).ok()?.len();
         if size > 0 { Some(size) } else { count(&self.open_files, MOST_COUNTED) }
     }
 }
 
-/// How many files the folder has, without the one through which they are listed; `None` if there are more than `most`.
+/// Counts the files in the directory, without the descriptor used to list it; `None` if there are more than `most`.
 fn count(folder: &Path, most: usize) -> Option<u64> {
     let count = std::fs::read_dir(folder).ok()?.take(most + 2).count().checked_sub(1)?;
     (count <= most).then_some(count as u64)
@@ -90,7 +90,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn both_ways_to_count_files_agree() {
         let process = Process::open(Path::new("/"));
-        // Other tests of this process open and close files meanwhile.
+        // Other tests in this process open and close files concurrently.
         let agree = || process.count_files().is_some() && process.count_files() == count(&process.open_files, 100_000);
         assert!((0..10_000).any(|_| agree()), "{:?}", (process.count_files(), count(&process.open_files, 100_000)));
     }

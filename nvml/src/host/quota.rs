@@ -1,4 +1,4 @@
-//! How many CPUs a cgroup may use.
+//! The CPU limit of a cgroup.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::parse;
 use crate::held::Held;
 
 pub(super) enum Quota {
-    /// Quota and period.
+    /// The files of quota and period.
     V1(Held, Held),
     V2(Held),
 }
@@ -29,7 +29,7 @@ impl Quota {
     }
 }
 
-/// The least of them. One that cannot be read could be less than all others.
+/// Returns the lowest limit; `None` without a limit or if one cannot be read, because that could be the lowest.
 pub(super) fn least(quotas: &mut [Quota]) -> Option<f64> {
     let least = quotas.iter_mut().try_fold(f64::INFINITY, |least, quota| Some(least.min(quota.read()?)))?;
     least.is_finite().then_some(least)

@@ -1,4 +1,4 @@
-//! A reading as values of metrics.
+//! Sets the metrics of the host from a reading.
 
 use super::metrics::*;
 use super::parse::MODES;
@@ -13,13 +13,13 @@ const PROCESS_MODES: [ProcessMode; 2] = [ProcessMode::User, ProcessMode::System]
 const KINDS: [Kind; 4] = [Kind::Used, Kind::Free, Kind::Buffers, Kind::Cached];
 const RESOURCES: [Resource; 3] = [Resource::Cpu, Resource::Memory, Resource::Io];
 
-/// What the kernel had counted when it was asked last.
+/// The last readings of the kernel's counts.
 #[derive(Default)]
 pub(super) struct Totals {
     system: [Total; MODES],
     system_stalls: [[Total; 2]; 3],
     process: [Total; 2],
-    /// Of one cgroup: another has counted from elsewhere.
+    /// The counts of one cgroup; reset when the process moves to another cgroup, whose counts are unrelated.
     pub(super) container: ContainerTotals,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct ContainerTotals {
     stalls: [[Total; 2]; 3],
 }
 
-/// Sets all gauges. The empty reading makes all of them gaps.
+/// Sets all gauges. An empty reading makes all of them gaps.
 pub(super) fn gauges(names: Names, reading: &Reading) {
     let machine = &reading.machine;
     for (mode, share) in ALL_MODES.into_iter().zip(machine.cpu_shares) {
@@ -63,8 +63,8 @@ pub(super) fn gauges(names: Names, reading: &Reading) {
     show!(CONTAINER_QUOTA_USED() = reading.quota_used());
 }
 
-/// Adds to the counters what came since the last reading. The kernel's never begin again, but some of them, as that of
-/// `iowait`, now and then fall a little.
+/// Adds the increase since the last reading to the counters. The kernel's counts never restart, but some, such as `iowait`,
+/// occasionally decrease a little.
 pub(super) fn counters(names: Names, reading: &Reading, totals: &mut Totals) {
     for ((ticks, total), mode) in reading.machine.cpu_ticks.into_iter().zip(&mut totals.system).zip(ALL_MODES) {
         if let Some(ticks) = ticks {

@@ -1,4 +1,4 @@
-//! What recorded files of several kernels say, and what is left of it when they are damaged.
+//! Readings of recorded files of several kernels, intact and damaged.
 
 mod damage;
 
@@ -79,7 +79,7 @@ fn a_container_that_sees_its_pod_has_its_limits() {
         periods: Some(0),
         throttled_periods: Some(0),
         throttled_nanos: Some(0),
-        // Before 5.13 nothing was said about all tasks that wait for CPUs, and in 5.15 not by all.
+        // Before 5.13 there is no `full` line for CPUs, and not in every 5.15 kernel.
         stalls: [[Some(51_234), None], [Some(0), Some(0)], [Some(8123), Some(7123)]],
     };
     check_container("linux-5.15-v2-kubernetes-host", &expected);
@@ -123,7 +123,7 @@ fn docker_before_kills_were_counted() {
     let expected = Usage {
         memory: Some(94 * MIB),
         working_set: Some(74 * MIB),
-        // Its own is 128, and that of the slice around it 100.
+        // The cgroup's own limit is 128 MiB, that of its parent slice 100 MiB.
         memory_limit: Some(100 * MIB),
         cpu_nanos: Some(5_112_345_678),
         cpu_quota: Some(0.5),
@@ -171,7 +171,7 @@ fn machines_are_read() {
         assert_eq!((machine.memory, machine.available), (size, available), "{name}");
         let [used, free, buffers, cached] = machine.kinds;
         assert_eq!(used.zip(available).map(|(used, available)| used + available), size, "{name}");
-        // The smallest has no slabs.
+        // The smallest recording has no slabs.
         assert_eq!((free.is_some(), buffers.is_some(), cached.is_some()), (true, true, name != "written-v2-nested"));
     };
     check("linux-4.4-v1-docker", [212_344, 120, 112_344, 11_823_441, 21_234, 1234, 0], 1, 2_048_352, 1_212_344);
@@ -227,7 +227,7 @@ fn cpus_in_use_are_what_came_since_the_last_reading() {
     let after = |seconds| start + Duration::from_secs(seconds);
     assert_eq!(host.cpus_used(Some(1_000_000_000), start), None);
     assert_eq!(host.cpus_used(Some(6_000_000_000), after(5)), Some(1.0));
-    // A time that went back is a gap, not a negative use.
+    // A CPU time that decreased gives a gap, not a negative usage.
     assert_eq!(host.cpus_used(Some(1_000_000_000), after(10)), None);
     assert_eq!(host.cpus_used(Some(1_500_000_000), after(11)), Some(0.5));
     assert_eq!(host.cpus_used(None, after(15)), None);

@@ -1,4 +1,4 @@
-//! One gRPC call to the kubelet: `v1.PodResourcesLister/List`, which takes nothing.
+//! One gRPC call to the kubelet: `v1.PodResourcesLister/List`, whose request is empty.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use http::{HeaderMap, Request};
 use tokio::net::UnixStream;
 use tokio::runtime::Builder;
 
-/// A kubelet answers in milliseconds; one that is busy takes longer.
+/// The timeout of a call. A kubelet answers in milliseconds, a busy one takes longer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Far more than a node has to say.
+/// The longest accepted answer, far more than a node needs.
 const MOST_BYTES: usize = 16 << 20;
-/// A message that is empty and not compressed.
+/// The gRPC frame of an empty, uncompressed message.
 const NOTHING: [u8; 5] = [0; 5];
 
-/// The bytes of the answer, or why there is none.
+/// Returns the bytes of the answer, or why there is none.
 pub(super) fn list(socket: &Path) -> Result<Vec<u8>, String> {
     let runtime = Builder::new_current_thread().enable_io().enable_time().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
@@ -29,7 +29,7 @@ async fn call(socket: &Path) -> Result<Vec<u8>, String> {
     let text = |error: h2::Error| error.to_string();
     let stream = UnixStream::connect(socket).await.map_err(|error| error.to_string())?;
     let (sender, connection) = h2::client::handshake(stream).await.map_err(text)?;
-    // It ends with the runtime.
+    // The task ends with the runtime.
     tokio::spawn(connection);
     let mut sender = sender.ready().await.map_err(text)?;
     let request = Request::post("http://localhost/v1.PodResourcesLister/List")
@@ -43,7 +43,7 @@ async fn call(socket: &Path) -> Result<Vec<u8>, String> {
     if !response.status().is_success() {
         return Err(format!("HTTP status {}", response.status()));
     }
-    // An answer that is an error at once has no body and no trailers.
+    // An immediate error has its status in the headers, without body and trailers.
     check(response.headers())?;
     let mut body = response.into_body();
     let mut bytes = Vec::new();
@@ -67,7 +67,7 @@ fn check(headers: &HeaderMap) -> Result<(), String> {
     }
 }
 
-/// The only message of an answer, without the five bytes before it.
+/// Returns the only message of an answer, without its five-byte frame header.
 fn message(mut bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     let is_whole = match bytes[..] {
         [0, a, b, c, d, ref rest @ ..] => u32::from_be_bytes([a, b, c, d]) as usize == rest.len(),

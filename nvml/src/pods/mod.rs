@@ -1,6 +1,6 @@
-//! Which pod and container a GPU or MIG instance is allocated to: the kubelet's pod-resources API.
+//! Shows which pod and container a GPU or MIG instance is allocated to, with the kubelet's pod-resources API.
 //!
-//! A thread of its own asks now and then. What the kubelet does not say is a gap.
+//! Its own thread asks the kubelet periodically. Without an answer the metric is absent.
 
 mod kubelet;
 mod response;
@@ -14,7 +14,7 @@ use self::response::Allocation;
 use crate::described::described;
 use crate::stop::Stop;
 
-/// Allocations that are shown. A node has 16 GPUs with seven instances each, and some of them are shared.
+/// The most allocations that are shown: enough for 16 GPUs with seven instances each, some of them shared.
 const MOST: usize = 256;
 
 described! {
@@ -32,7 +32,7 @@ tc_metrics! {
     static POD_INFO: Gauge<(of_allocation,), u64> = "tc_gpu_pod_info";
 }
 
-/// Asks the kubelet behind a socket every `pause`, until the end.
+/// Asks the kubelet behind a socket every `pause`, until the monitor ends.
 pub(crate) fn run(socket: &Path, pause: Duration, stop: &Stop) {
     let mut shown = Shown::default();
     let mut answered = None;
@@ -43,7 +43,7 @@ pub(crate) fn run(socket: &Path, pause: Duration, stop: &Stop) {
         }
         let (allocations, outcome) = answer.map_or_else(|cause| (Vec::new(), Err(cause)), |found| (found, Ok(())));
         shown.update(allocations);
-        // One line for each time that it goes, whatever the attempts to ask it again return.
+        // One line per change, not per attempt.
         if answered.replace(outcome.is_ok()) != Some(outcome.is_ok()) {
             report(socket, &outcome);
         }
@@ -64,7 +64,7 @@ fn report(socket: &Path, outcome: &Result<(), String>) {
     }
 }
 
-/// The allocations that are shown: the place of one is its ordinal for as long as it lasts.
+/// The allocations that are shown. The position of an allocation is its ordinal and does not change while the allocation lasts.
 #[derive(Default)]
 struct Shown(Vec<Option<Allocation>>);
 
@@ -94,7 +94,7 @@ impl Shown {
                 self.0[free] = Some(allocation);
             }
         }
-        // Each time, as metrics may have been switched on meanwhile.
+        // Set each time, because metrics may have been switched on meanwhile.
         let shown = self.0.iter().enumerate().filter(|(_, place)| place.is_some());
         shown.for_each(|(ordinal, _)| POD_INFO.set(1_u64, (OfAllocation(ordinal),)));
     }

@@ -1,11 +1,11 @@
-//! The kubelet's answer, which is protobuf: `ListPodResourcesResponse` of `k8s.io/kubelet/pkg/apis/podresources/v1`.
+//! Decodes the kubelet's protobuf answer: `ListPodResourcesResponse` of `k8s.io/kubelet/pkg/apis/podresources/v1`.
 
 use std::str::from_utf8;
 
-/// Resources of NVIDIA's device plugin: `nvidia.com/gpu`, `nvidia.com/mig-1g.10gb`.
+/// The prefix of the resources of NVIDIA's device plugin: `nvidia.com/gpu`, `nvidia.com/mig-1g.10gb`.
 const RESOURCES: &str = "nvidia.com/";
 
-/// A GPU or MIG instance, and the container that has it.
+/// A GPU or MIG instance, and the container to which it is allocated.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Allocation([String; 4]);
 
@@ -14,13 +14,13 @@ impl Allocation {
         Allocation([uuid, namespace, pod, container].map(str::to_owned))
     }
 
-    /// In the order of the attributes of the label.
+    /// Returns the values in the order of the label's attributes.
     pub(super) fn texts(&self) -> [String; 4] {
         self.0.clone()
     }
 }
 
-/// Who has which GPU. Devices that are not named by a UUID are left out.
+/// Returns the allocations of an answer. Devices without a UUID are left out.
 pub(super) fn allocations(response: &[u8]) -> Result<Vec<Allocation>, String> {
     let mut allocations = Vec::new();
     read(response, &mut allocations).ok_or("its answer is not a list of pods")?;
@@ -37,7 +37,7 @@ fn read(response: &[u8], allocations: &mut Vec<Allocation>) -> Option<()> {
                     continue;
                 }
                 for id in Fields(devices).of(2)? {
-                    // One that is shared has a number: `GPU-5a3c::2`.
+                    // A shared device has a replica number: `GPU-5a3c::2`.
                     let uuid = from_utf8(id).ok()?.split("::").next()?;
                     if uuid.starts_with("GPU-") || uuid.starts_with("MIG-") {
                         allocations.push(Allocation::new(uuid, namespace, name, container_name));
@@ -49,12 +49,12 @@ fn read(response: &[u8], allocations: &mut Vec<Allocation>) -> Option<()> {
     Some(())
 }
 
-/// The fields of a message.
+/// A protobuf message, as its fields.
 #[derive(Clone, Copy)]
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// All values of one field that are bytes; `None` if the message is malformed.
+    /// Returns all length-delimited values of one field; `None` if the message is malformed.
     fn of(self, number: u64) -> Option<Vec<&'a [u8]>> {
         let (mut rest, mut values) = (self.0, Vec::new());
         while !rest.is_empty() {
@@ -74,7 +74,8 @@ impl<'a> Fields<'a> {
         Some(values)
     }
 
-    /// The last value of a field, as a text; it is empty if there is none.
+    /// Returns the last value of a field as text, empty if there is none; `None` if the message is malformed or the value is not
+    /// UTF-8.
     fn text(self, number: u64) -> Option<&'a str> {
         from_utf8(self.of(number)?.pop().unwrap_or_default()).ok()
     }
@@ -109,7 +110,7 @@ mod tests {
 
     fn response() -> Vec<u8> {
         let ids = [field(2, b"GPU-1::0"), field(2, b"MIG-2"), field(2, b"7")].concat();
-        // A number, and a field that a later version may have.
+        // With an integer field, and a field that a later version may add.
         let devices = [field(1, b"nvidia.com/gpu"), ids, vec![5 << 3, 0x96, 1], field(9, b"later")].concat();
         let other = [field(1, b"example.com/nic"), field(2, b"GPU-9")].concat();
         let container = [field(1, b"main"), field(2, &devices), field(2, &other)].concat();

@@ -1,4 +1,4 @@
-//! Functions about one GPU.
+//! Functions for one GPU.
 
 use std::ffi::{c_char, c_uint, c_ulonglong};
 
@@ -7,7 +7,7 @@ use nvml_wrapper_sys::bindings::*;
 use super::{call, put, put_text};
 use crate::value::{Code, Gpu, Handle};
 
-/// Temperatures at which something happens.
+/// Temperature thresholds.
 pub(crate) const LIMITS: [(c_uint, &str); 4] = [
     (nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_SHUTDOWN, "limit_shutdown"),
     (nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_SLOWDOWN, "limit_slowdown"),
@@ -15,7 +15,7 @@ pub(crate) const LIMITS: [(c_uint, &str); 4] = [
     (nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_GPU_MAX, "limit_gpu"),
 ];
 
-/// Functions that give one value of a GPU.
+/// Defines functions that return one value of a GPU.
 macro_rules! readings {
     ($($function:ident($($argument:ident: $kind:ty),*) -> $type:ty = |$gpu:ident| $value:expr;)+) => {$(
         #[unsafe(no_mangle)]
@@ -69,7 +69,7 @@ readings! {
     nvmlDeviceIsMigDeviceHandle() -> c_uint = |gpu| gpu.instance.min(1);
 }
 
-/// Functions that give a utilization, and over how many microseconds it was.
+/// Defines functions that return a utilization and its sampling period in microseconds.
 macro_rules! engines {
     ($($function:ident = $name:literal;)+) => {$(
         #[unsafe(no_mangle)]
@@ -139,7 +139,7 @@ unsafe extern "C" fn nvmlDeviceGetSramEccErrorStatus(
                 .map(|name| gpu.value(name) as c_ulonglong);
         gpu.read("sram_corrected")?;
         (status.volatileCor, status.aggregateCor) = (volatile, aggregate);
-        // Those of either kind are uncorrected.
+        // Errors of both kinds are uncorrected.
         (status.volatileUncParity, status.volatileUncSecDed) = (uncorrected / 2, uncorrected - uncorrected / 2);
         (status.aggregateUncParity, status.aggregateUncSecDed) = (0, aggregate_uncorrected);
         status.bThresholdExceeded = gpu.value("sram_exceeded") as c_uint;
@@ -173,7 +173,7 @@ unsafe extern "C" fn nvmlDeviceGetPciInfo_v3(device: nvmlDevice_t, out: *mut nvm
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvmlDeviceGetUtilizationRates(device: nvmlDevice_t, out: *mut nvmlUtilization_t) -> nvmlReturn_t {
     call("nvmlDeviceGetUtilizationRates", device, |gpu| {
-        // Some drivers say 0 under MIG instead, if the script says so.
+        // Some drivers return 0 under MIG instead; a script can set that.
         if gpu.instances().is_some() && gpu.setting("utilization").is_none() {
             return Err(nvmlReturn_enum_NVML_ERROR_NOT_SUPPORTED);
         }
@@ -183,7 +183,7 @@ unsafe extern "C" fn nvmlDeviceGetUtilizationRates(device: nvmlDevice_t, out: *m
     })
 }
 
-/// Total, reserved, free and used. An instance has its share, and uses half of it.
+/// Returns total, reserved, free and used bytes. An instance has its share of the total and uses half of it.
 fn memory(gpu: &Gpu) -> Result<[c_ulonglong; 4], Code> {
     let read = |name| gpu.read(name).map(|bytes| bytes as c_ulonglong);
     let (total, reserved, used) = (read("memory_total")?, read("memory_reserved")?, read("memory_used")?);

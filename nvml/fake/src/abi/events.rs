@@ -1,4 +1,4 @@
-//! Functions about events.
+//! Event functions.
 
 use std::ffi::{c_uint, c_ulonglong};
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ unsafe extern "C" fn nvmlEventSetWait_v2(
     })
 }
 
-/// Waits for an event of a set and hands it on, or for the time to be over.
+/// Waits for an event of a set, at most until the timeout, and passes it on.
 pub(super) fn wait(
     function: &str,
     set: usize,
@@ -68,13 +68,13 @@ pub(super) fn wait(
     }
 }
 
-/// Where a driver sleeps until there is an event, this looks for one now and then.
+/// Returns the pause between two checks for events: unlike a driver, the fake polls.
 fn pause(deadline: Instant) -> Duration {
     let pause = Script::now().number("event_pause").map_or(PAUSE, Duration::from_secs_f64);
     pause.min(deadline.saturating_duration_since(Instant::now()))
 }
 
-/// What a set has to deliver. A GPU of it that fails, or whose generation is over, fails the wait.
+/// Returns the next event of a set. If a GPU of the set fails or its generation is over, the wait fails.
 fn next_event(function: &str, set: usize) -> Result<Option<nvmlEventData_t>, Code> {
     let script = Script::now();
     for gpu in events::watched(set).ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)? {

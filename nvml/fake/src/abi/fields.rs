@@ -1,4 +1,4 @@
-//! Values that are asked for by number, several in a call.
+//! Field values: values that are queried by number, several per call.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 
@@ -8,20 +8,20 @@ use nvml_wrapper_sys::bindings::*;
 use super::call;
 use crate::value::Gpu;
 
-/// What the number of a field stands for.
+/// A field of NVML.
 pub(crate) struct Field {
     pub(crate) id: c_uint,
     pub(crate) name: &'static str,
-    /// Whether it has 64 bits.
+    /// Whether the value has 64 bits.
     pub(crate) is_long: bool,
     pub(crate) scope: Scope,
 }
 
-/// What of a GPU a field is about.
+/// The scope of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     Gpu,
-    /// All links; not one of them.
+    /// All links together.
     AllLinks,
     /// One link.
     Link,
@@ -93,7 +93,7 @@ fn fill(gpu: &Gpu, value: &mut nvmlFieldValue_t) {
         return;
     };
     let link = (field.scope == Scope::Link).then_some(value.scopeId);
-    // Links of Blackwell have other counters than those before: what has no value is what the others have.
+    // The counters of links differ before and from Blackwell on: a field without a value is unsupported.
     let unknown = (!gpu.knows(field.name, link)).then_some(nvmlReturn_enum_NVML_ERROR_NOT_SUPPORTED);
     value.nvmlReturn = gpu.failure_of(field.name, link).or(unknown).unwrap_or(nvmlReturn_enum_NVML_SUCCESS);
     let number = gpu.value_of(field.name, link);

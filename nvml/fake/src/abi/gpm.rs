@@ -1,4 +1,4 @@
-//! Functions about the activity of parts of a GPU, which is measured between two samples.
+//! GPM functions: the activity of parts of a GPU between two samples.
 
 use std::collections::BTreeMap;
 use std::ffi::c_uint;
@@ -10,7 +10,7 @@ use super::{call, put, returned, whole};
 use crate::script::Script;
 use crate::value::{Code, Gpu, Handle};
 
-/// Samples by number, and the GPU and the instance that each was taken of; the instance is 0 for the GPU itself.
+/// Samples by number, each with its GPU and instance; the instance is 0 for the GPU itself.
 #[derive(Debug)]
 struct Samples {
     next: usize,
@@ -81,7 +81,7 @@ unsafe extern "C" fn nvmlGpmMetricsGet(request: *mut nvmlGpmMetricsGet_t) -> nvm
     returned(measure(request))
 }
 
-/// Both samples have to be of the same GPU.
+/// Computes the requested values; both samples must be of the same GPU.
 fn measure(request: &mut nvmlGpmMetricsGet_t) -> Result<(), Code> {
     let gpu_of = |sample: nvmlGpmSample_t| lock().open.get(&sample.addr()).copied().flatten();
     let (first, second) = (gpu_of(request.sample1), gpu_of(request.sample2));
@@ -100,7 +100,7 @@ fn measure(request: &mut nvmlGpmMetricsGet_t) -> Result<(), Code> {
     Ok(())
 }
 
-/// What can be measured, by NVML's number.
+/// The GPM metrics by NVML's number, with the names of their values.
 pub(crate) const NAMES: [(u32, &str); 8] = [
     (nvmlGpmMetricId_t_NVML_GPM_METRIC_GRAPHICS_UTIL, "active_graphics"),
     (nvmlGpmMetricId_t_NVML_GPM_METRIC_SM_UTIL, "active_sm"),

@@ -1,7 +1,7 @@
-//! NVML's functions, as `libnvidia-ml.so` exports them.
+//! The NVML functions that `libnvidia-ml.so` exports.
 //!
-//! Callers keep NVML's own contract: a pointer for a result is null or points to one, of the type that the function's
-//! declaration in `nvml.h` has (here that of nvml-wrapper-sys).
+//! Callers keep NVML's contract: a result pointer is null or points to a value of the type in the function's declaration in
+//! `nvml.h` (here that of nvml-wrapper-sys).
 
 pub(crate) mod device;
 mod events;
@@ -16,12 +16,12 @@ use nvml_wrapper_sys::bindings::*;
 use crate::script::Script;
 use crate::value::{Code, Gpu, Handle, hang};
 
-/// A call for one GPU: it fails as the script says, else does `then`.
+/// Runs a call for one GPU: fails if the script demands it, else calls `then`.
 fn call(function: &str, device: nvmlDevice_t, then: impl FnOnce(&Gpu) -> Result<(), Code>) -> nvmlReturn_t {
     returned(Gpu::enter(device, function).and_then(|gpu| then(&gpu)))
 }
 
-/// A call for the library as a whole.
+/// Runs a library-wide call: hangs or fails if the script demands it, else calls `then`.
 fn whole(function: &str, then: impl FnOnce(&Script) -> Result<(), Code>) -> nvmlReturn_t {
     hang(&format!("hang.{function}"));
     let script = Script::now();
@@ -32,7 +32,7 @@ fn returned(result: Result<(), Code>) -> nvmlReturn_t {
     result.err().unwrap_or(nvmlReturn_enum_NVML_SUCCESS)
 }
 
-/// Hands a result to the caller.
+/// Writes a result for the caller.
 ///
 /// # Safety
 /// `out` is null or may be written to.
@@ -40,12 +40,12 @@ unsafe fn put<T>(out: *mut T, value: T) -> Result<(), Code> {
     if out.is_null() {
         return Err(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT);
     }
-    // SAFETY: it is not null, so the caller says that it may be written to.
+    // SAFETY: `out` is not null, so by the function's contract it may be written to.
     unsafe { out.write(value) };
     Ok(())
 }
 
-/// Hands a text to the caller, with a zero behind it.
+/// Writes a zero-terminated text for the caller.
 ///
 /// # Safety
 /// `out` is null or has room for `length` bytes.

@@ -30,7 +30,7 @@ unsafe extern "C" fn nvmlDeviceGetFanSpeed(device: nvmlDevice_t, out: *mut c_uin
     })
 }
 
-/// Functions that list processes, in the types of three versions.
+/// Defines the three versions of the function that lists processes.
 macro_rules! processes {
     ($($function:ident($info:ident $(, $rest:ident)*);)+) => {$(
         #[unsafe(no_mangle)]
@@ -50,10 +50,9 @@ processes! {
     nvmlDeviceGetComputeRunningProcesses_v3(nvmlProcessInfo_t, gpuInstanceId, computeInstanceId);
 }
 
-/// Lists as many processes as the script says. The first of them is this one if the script says how much memory it uses.
+/// Lists as many processes as the script sets. The first is this process if the script sets its memory.
 ///
-/// # Safety
-/// `count` is null, or may be written to and says for how many `infos` has room.
+/// # Safety `count` is null, or may be written to and holds the capacity of `infos`.
 unsafe fn put_processes<T>(
     gpu: &Gpu,
     count: *mut c_uint,
@@ -61,9 +60,9 @@ unsafe fn put_processes<T>(
     info: impl Fn((c_uint, u64)) -> T,
 ) -> Result<(), Code> {
     let processes = gpu.read("processes")? as c_uint;
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the function's contract.
     let room = unsafe { count.as_ref() }.copied().unwrap_or(0);
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the function's contract.
     unsafe { put(count, processes) }?;
     if processes > room || processes > 0 && infos.is_null() {
         return Err(nvmlReturn_enum_NVML_ERROR_INSUFFICIENT_SIZE);
@@ -71,13 +70,13 @@ unsafe fn put_processes<T>(
     let own = gpu.setting("process_memory").map(|bytes| (std::process::id(), bytes as u64));
     let others = (0..).map(|number| (c_uint::MAX - number, 1 << 20));
     for (at, process) in own.into_iter().chain(others).take(processes as usize).enumerate() {
-        // SAFETY: `at` is below `room`, for which the caller says that there is room.
+        // SAFETY: `at` is below `room`, the capacity of `infos`.
         unsafe { infos.add(at).write(info(process)) };
     }
     Ok(())
 }
 
-/// What older drivers fill in of an event.
+/// The members of an event that older drivers fill in.
 #[repr(C)]
 struct OlderEvent {
     device: nvmlDevice_t,
@@ -93,7 +92,7 @@ unsafe extern "C" fn nvmlEventSetWait(
 ) -> nvmlReturn_t {
     wait("nvmlEventSetWait", set.addr(), timeout_ms, |event| {
         let event = OlderEvent { device: event.device, kind: event.eventType, data: event.eventData };
-        // SAFETY: callers keep NVML's contract, and an event begins with what an older one is.
+        // SAFETY: callers keep NVML's contract, and an event begins with the members of an older one.
         unsafe { put(out.cast(), event) }
     })
 }

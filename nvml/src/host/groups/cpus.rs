@@ -1,4 +1,4 @@
-//! CPUs one by one, and the load averages.
+//! CPU time of each CPU, and the load averages.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ impl Load {
     }
 }
 
-/// `0.12 0.34 0.56 1/234 5678`.
+/// Parses `0.12 0.34 0.56 1/234 5678`.
 fn averages(text: &str) -> [Option<f64>; 3] {
     let mut columns = text.strip_suffix('\n').unwrap_or_default().split(' ');
     std::array::from_fn(|_| columns.next()?.parse().ok())
@@ -39,11 +39,11 @@ fn averages(text: &str) -> [Option<f64>; 3] {
 
 pub(super) struct PerCpu {
     file: Option<Held>,
-    /// By the number of the CPU.
+    /// Indexed by the number of the CPU.
     totals: Vec<[Total; MODES]>,
 }
 
-/// CPUs past this are `other`.
+/// The most CPUs that are read; further ones are left out.
 const MOST: usize = 1024;
 
 impl PerCpu {
@@ -66,7 +66,7 @@ impl PerCpu {
     }
 }
 
-/// The lines `cpu0 ..`, `cpu1 ..` and so on.
+/// Parses the lines `cpu0 ..`, `cpu1 ..` and so on.
 fn cores(stat: &str) -> impl Iterator<Item = (usize, [Option<u64>; MODES])> {
     stat.split_inclusive('\n').filter_map(|line| {
         let (number, columns) = line.strip_suffix('\n')?.strip_prefix("cpu")?.split_once(' ')?;

@@ -1,11 +1,12 @@
-//! Counts of devices that come and go.
+//! Counts of devices that appear and disappear.
 
 use crate::total::Total;
 
-/// Devices whose counts are kept. Further ones are not measured: a machine that has as many makes and drops them all the time.
+/// The most devices whose counts are kept. Further ones are not measured: a machine with so many creates and removes them
+/// constantly.
 const MOST: usize = 256;
 
-/// What each device had counted when it was read last: `N` counts.
+/// The last `N` counts of each device.
 pub(super) struct Devices<const N: usize>(Vec<Device<N>>);
 
 struct Device<const N: usize> {
@@ -19,7 +20,7 @@ impl<const N: usize> Devices<N> {
         Devices(Vec::new())
     }
 
-    /// A reading begins: devices that are not read until it ends are gone.
+    /// Begins a reading. `end` removes the devices that were not read since.
     pub(super) fn begin(&mut self) {
         self.0.iter_mut().for_each(|device| device.is_there = false);
     }
@@ -28,7 +29,7 @@ impl<const N: usize> Devices<N> {
         self.0.retain(|device| device.is_there);
     }
 
-    /// How much came since the last reading; nothing for a device that is new.
+    /// Returns the increases since the last reading: zeros for a new device, `None` if there are too many devices.
     pub(super) fn advance(&mut self, name: &str, counts: [u64; N]) -> Option<[u64; N]> {
         let known = self.0.iter().position(|device| device.name == name);
         let at = known.unwrap_or(self.0.len());
@@ -61,7 +62,7 @@ mod tests {
         };
         assert_eq!(read(&[("eth0", [100, 1]), ("lo", [7, 7])]), [[0, 0], [0, 0]]);
         assert_eq!(read(&[("lo", [8, 7]), ("eth0", [150, 3])]), [[1, 0], [50, 2]]);
-        // One that was replaced by another counts from 0.
+        // A lower count is that of a new device, which counts from 0.
         assert_eq!(read(&[("eth0", [20, 3])]), [[20, 0]]);
         assert_eq!(read(&[("lo", [500, 9]), ("eth0", [20, 4])]), [[0, 0], [0, 1]]);
     }

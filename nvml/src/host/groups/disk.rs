@@ -1,4 +1,4 @@
-//! Disks: `/proc/diskstats`, as node_exporter reads it: without partitions, loop devices and disks in memory.
+//! Disk metrics from `/proc/diskstats`, as in node_exporter: without partitions, loop devices and RAM disks.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use super::metrics::*;
 use crate::held::Held;
 use crate::names::{Names, add_as};
 
-/// The kernel counts in these, whatever the disk has.
+/// The sector size in which the kernel counts, independent of the disk.
 const SECTOR: u64 = 512;
 
-/// Operations, sectors and milliseconds of reads, then of writes, and the milliseconds in which the disk was busy.
+/// Operations, sectors and milliseconds of reads, then of writes, and the milliseconds for which the disk was busy.
 type Counts = [u64; 7];
 
 pub(super) struct Disk {
@@ -55,7 +55,7 @@ impl Disk {
     }
 }
 
-/// `254 0 vda 100 1 2000 30 200 2 4000 60 0 80 90`. A line without an end was cut off.
+/// Parses `254 0 vda 100 1 2000 30 200 2 4000 60 0 80 90`. A line without a line break is truncated and ignored.
 fn disks(text: &str) -> impl Iterator<Item = (&str, Counts)> {
     text.split_inclusive('\n').filter_map(|line| {
         let mut columns = line.strip_suffix('\n')?.split_whitespace().skip(2);
@@ -69,7 +69,7 @@ fn disks(text: &str) -> impl Iterator<Item = (&str, Counts)> {
     })
 }
 
-/// Whether it is a disk, and not a part of one, a file or memory.
+/// Whether the device is a disk, not a partition, loop device or RAM disk.
 fn is_disk(name: &str) -> bool {
     let without_number = name.trim_end_matches(|c: char| c.is_ascii_digit());
     if without_number == name {

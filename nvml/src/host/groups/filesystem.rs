@@ -1,6 +1,6 @@
-//! Local file systems: those of `/proc/self/mountinfo` that lie on a device, and the root of a container.
+//! Metrics of local file systems: those in `/proc/self/mountinfo` that are on a device, and a container's root.
 //!
-//! File systems of a network are left out: to ask one whose server is gone would hang.
+//! Network file systems are left out: a query hangs if the server is gone.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use super::metrics::*;
 use crate::held::Held;
 use crate::names::{Names, show_as};
 
-/// File systems that are measured, the first ones that are mounted.
+/// The most file systems that are measured, in the order of their mounts.
 const MOST: usize = 32;
 
 pub(super) struct Filesystem {
     root: PathBuf,
     mountinfo: Option<Held>,
-    /// The text of `mountinfo` when mounts were looked for last.
+    /// The text of `mountinfo` at the last search for mounts.
     seen: String,
     mounts: Vec<Mount>,
 }
 
 struct Mount {
-    /// As it is called in metrics: without the root below which the machine is mounted.
+    /// The label value: the mount point without the root below which the machine is mounted.
     name: String,
     path: CString,
 }
@@ -44,7 +44,7 @@ impl Filesystem {
         }
     }
 
-    /// Looks for mounts, if there may be others than before.
+    /// Searches for mounts if `mountinfo` has changed.
     fn look(&mut self, names: Names) {
         let text = self.mountinfo.as_mut().and_then(Held::read).unwrap_or_default();
         if self.seen == text {
@@ -70,7 +70,7 @@ fn show(names: Names, mount: &Mount, bytes: Bytes) {
     show_as!(names, ours::FILESYSTEM_SIZE(ours), conventional::FILESYSTEM_SIZE(theirs) = size);
 }
 
-/// Each device once, where it is mounted first.
+/// Returns each device once, at its first mount point.
 fn mounts(mountinfo: &str, root: &Path) -> Vec<Mount> {
     let mut devices: Vec<&str> = Vec::new();
     let mut mounts = Vec::new();
@@ -79,7 +79,7 @@ fn mounts(mountinfo: &str, root: &Path) -> Vec<Mount> {
         let name = Path::new("/").join(below_root).to_string_lossy().into_owned();
         let is_container = kind == "overlay" && name == "/";
         let is_local = source.starts_with("/dev/") || kind == "zfs" || is_container;
-        // Images that are mounted are always full.
+        // Mounted images are always full.
         let is_image = matches!(kind, "squashfs" | "iso9660" | "erofs");
         if !is_local || is_image || devices.contains(&device) || mounts.len() == MOST {
             continue;
@@ -92,24 +92,24 @@ fn mounts(mountinfo: &str, root: &Path) -> Vec<Mount> {
     mounts
 }
 
-/// `36 35 98:0 /top /point rw,noatime shared:1 - ext4 /dev/sda1 rw`: device, point, kind and source.
+/// Parses `36 35 98:0 /top /point rw,noatime shared:1 - ext4 /dev/sda1 rw`: device, point, kind and source.
 fn mount(line: &str) -> Option<(&str, String, &str, &str)> {
     let (place, what) = line.strip_suffix('\n')?.split_once(" - ")?;
     let mut place = place.split(' ').skip(2);
     let (device, point) = (place.next()?, place.nth(1)?);
     let mut what = what.split(' ');
-    // The kernel writes blanks in names so.
+    // The kernel escapes spaces in names.
     let point = point.replace("\\040", " ");
     Some((device, point, what.next()?, what.next()?))
 }
 
-/// Only Unix says it.
+/// Only Unix has the function.
 #[cfg(not(unix))]
 fn usage(_: &CString) -> Bytes {
     [None; 3]
 }
 
-/// As psutil and node_exporter have it: free is what any user may take, and what only the administrator may is reserved.
+/// Counts as psutil and node_exporter do: `free` is available to every user, `reserved` only to the administrator.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "the standard library does not say how full a file system is")]
 fn usage(path: &CString) -> Bytes {
@@ -118,7 +118,7 @@ fn usage(path: &CString) -> Bytes {
     if unsafe { libc::statvfs(path.as_ptr(), status.as_mut_ptr()) } != 0 {
         return [None; 3];
     }
-    // SAFETY: the function succeeded, so it has filled it in.
+    // SAFETY: the function succeeded, so it has initialized `status`.
     let status = unsafe { status.assume_init() };
     #[allow(clippy::unnecessary_cast, reason = "some platforms have other types")]
     let [unit, size, free, available] =

@@ -36,7 +36,7 @@ impl Swap {
     }
 }
 
-/// Used and free.
+/// Returns used and free bytes.
 fn swap(meminfo: &str) -> [Option<u64>; 2] {
     let [size, free] = ["SwapTotal", "SwapFree"].map(|key| parse::bytes(meminfo, key));
     [size.zip(free).and_then(|(size, free)| size.checked_sub(free)), free]
@@ -75,13 +75,13 @@ impl PageFaults {
     }
 }
 
-/// Minor and major. The kernel counts both, and the major ones.
+/// Returns minor and major faults. The kernel counts all faults, and the major ones.
 fn machine_faults(vmstat: &str) -> Option<[Option<u64>; 2]> {
     let [all, major] = ["pgfault", "pgmajfault"].map(|key| parse::number(vmstat, key));
     Some([all.zip(major).and_then(|(all, major)| all.checked_sub(major)), major])
 }
 
-/// The same of this process, which counts each kind.
+/// Returns minor and major faults of this process, for which the kernel counts each kind.
 fn process_faults(stat: &str) -> Option<[Option<u64>; 2]> {
     let (_, rest) = stat.strip_suffix('\n')?.rsplit_once(')')?;
     let mut columns = rest.split_whitespace().skip(7);

@@ -1,26 +1,26 @@
-//! The metrics of the groups. Names of devices are learnt up to a limit; further ones are `other`.
+//! The metrics of the groups. Device names are interned up to a limit; further ones are `other`.
 //!
-//! Conventional names are those of version 1.44 of OpenTelemetry's semantic conventions, where they may change.
+//! Conventional names are from version 1.44 of OpenTelemetry's semantic conventions, where they may change.
 
 use tracecast::{TcLabel, tc_keys, tc_metrics};
 
 use crate::host::metrics::{mode, two_names};
 
-/// Which way bytes go over a network.
+/// The direction of network traffic.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Direction {
     Transmit,
     Receive,
 }
 
-/// What is done with a disk.
+/// The operation on a disk.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Operation {
     Read,
     Write,
 }
 
-/// What the bytes of a file system are. Reserved ones are for the administrator.
+/// The state of a file system's bytes. Reserved bytes are for the administrator.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Space {
     Used,
@@ -28,7 +28,7 @@ pub(super) enum Space {
     Reserved,
 }
 
-/// Over how long an average is.
+/// The period of a load average.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Period {
     #[tc_label(rename = "1m")]
@@ -39,21 +39,21 @@ pub(super) enum Period {
     Fifteen,
 }
 
-/// What bytes of the swap space are.
+/// The state of swap space.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Paging {
     Used,
     Free,
 }
 
-/// Which way a page is swapped.
+/// The direction of a swapped page.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Swapped {
     In,
     Out,
 }
 
-/// Whether a page fault had to read from a disk (major).
+/// The kind of a page fault; a major one reads from a disk.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Fault {
     Minor,
@@ -152,7 +152,7 @@ two_names! {
         "tc_process_page_faults_total"(fault), "process.paging.faults"(fault_type) in "{fault}";
 }
 
-// The conventions have no names for these, or the same name with other labels.
+// These have no conventional name, or the same name with other labels.
 tc_metrics! {
     /// Tasks that ran or waited for a CPU or a disk, on average.
     pub(super) static LOAD: Gauge<(period,)> = "tc_system_load_average";

@@ -1,6 +1,6 @@
-//! Groups of metrics of the machine that are measured if a program asks for them.
+//! Optional groups of machine metrics.
 //!
-//! Each group reads files of its own and shows what it read; one that is not asked for opens none.
+//! Each enabled group reads its own files and sets its metrics; a disabled group opens no files.
 
 mod cpus;
 mod devices;
@@ -20,7 +20,7 @@ use self::network::Network;
 use crate::host_group::HostGroup;
 use crate::names::Names;
 
-/// The groups that were asked for.
+/// The enabled groups.
 #[derive(Default)]
 pub(super) struct Groups {
     network: Option<Network>,
@@ -60,7 +60,7 @@ impl Groups {
         self.page_faults.iter_mut().for_each(|group| group.sample(names));
     }
 
-    /// Makes all gauges gaps.
+    /// Clears all gauges.
     pub(super) fn clear(&mut self, names: Names) {
         self.filesystem.iter_mut().for_each(|group| group.clear(names));
         self.load.iter().for_each(|_| Load::clear());

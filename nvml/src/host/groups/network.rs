@@ -1,4 +1,4 @@
-//! Network interfaces: `/proc/net/dev`, of the network namespace of this process.
+//! Metrics of the network interfaces in this process's network namespace, from `/proc/net/dev`.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::names::{Names, add_as};
 /// Received, then sent: bytes, packets, errors and dropped packets.
 type Counts = [u64; 8];
 
-/// What interfaces of containers and virtual machines are called: a busy machine makes hundreds a day.
+/// The name prefixes of container and VM interfaces, which are ignored: a busy machine creates hundreds a day.
 const OF_CONTAINERS: [&str; 5] = ["veth", "cali", "lxc", "cni", "tap"];
 
 pub(super) struct Network {
@@ -52,7 +52,7 @@ impl Network {
     }
 }
 
-/// `eth0: 100 1 0 0 0 0 0 0 200 2 0 0 0 0 0 0`. A line without an end was cut off.
+/// Parses `eth0: 100 1 0 0 0 0 0 0 200 2 0 0 0 0 0 0`. A line without a line break is truncated and ignored.
 fn interfaces(text: &str) -> impl Iterator<Item = (&str, Counts)> {
     text.split_inclusive('\n').filter_map(|line| {
         let (name, counts) = line.strip_suffix('\n')?.split_once(':')?;

@@ -1,4 +1,4 @@
-//! Whatever happens to a file: each value stays as it was, or becomes a gap.
+//! Damaged files: each value stays correct or becomes a gap.
 
 use std::fs::{self, File};
 use std::io::{Seek, Write};
@@ -27,12 +27,12 @@ impl Copy {
         Copy { root, files, whole }
     }
 
-    /// Has each file damaged in each of these ways, one after the other, and asserts that nothing became wrong.
+    /// Damages each file in each of these ways, one after the other, and asserts that every value is correct or a gap.
     fn damage(&self, ways: impl Fn(&[u8]) -> Vec<Vec<u8>>) {
         let mut host = Host::open(&self.root);
         for path in &self.files {
             let whole = fs::read(path).unwrap();
-            // Kept open: some file systems write a file to the disk when it is closed after it was cut.
+            // Kept open, because some file systems flush a truncated file to disk when it is closed.
             let mut file = File::options().write(true).open(path).unwrap();
             for damaged in ways(&whole) {
                 file.rewind().unwrap();
@@ -74,7 +74,7 @@ fn copy(from: &Path, to: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// All that is known, by what it is.
+/// All values of a reading, by name.
 type Values = Vec<(&'static str, Option<f64>)>;
 
 fn values(reading: &Reading) -> Values {
@@ -97,10 +97,10 @@ fn values(reading: &Reading) -> Values {
     values
 }
 
-/// What is read of this file and those like it; all else is left out, as it takes time.
+/// Reads only the values that depend on this kind of file, to save time.
 fn read_of(host: &mut Host, path: &Path, root: &Path) -> Reading {
     if path.ends_with("mountinfo") {
-        // It is read at the start only.
+        // `mountinfo` is read only when the cgroup is opened.
         host.cgroup = Cgroup::open(root);
     } else if !path.to_string_lossy().contains("cgroup") {
         return Reading { machine: host.machine.read(), process: host.process.read(), ..Reading::default() };
@@ -171,7 +171,7 @@ fn every_line_may_be_missing() {
         Copy::of(name).damage(|whole| {
             let text = String::from_utf8_lossy(whole);
             let lines: Vec<&str> = text.split_inclusive('\n').collect();
-            // Without this one the kernel is taken for an old one, and the others for what they were there.
+            // Without this line the kernel counts as an old one, for which the available memory is computed differently.
             let missing = (0..lines.len()).filter(|at| !lines[*at].starts_with("MemAvailable"));
             missing.map(|at| [&lines[..at], &lines[at + 1..]].concat().concat().into_bytes()).collect()
         });
@@ -223,7 +223,7 @@ fn counters_of_a_process_that_is_moved_neither_jump_nor_stand_still() {
     let mut used = Vec::new();
     let captured = capture(|| {
         host.sample(Names::Tracecast);
-        // The first has used far more than the one before it, the second far less.
+        // The first cgroup has used far more CPU time than the one before it, the second far less.
         for (folder, micros) in folders.iter().zip([900_000_000, 1_000_000]) {
             write(folder, micros);
             let name = folder.file_name().unwrap().to_string_lossy();
