@@ -79,30 +79,30 @@ impl Label for ErrorType {
 tc_keys! {
     /// The GPU, by its UUID.
     pub(crate) label hw_id: Interned<64> = "hw.id";
-    /// What kind of hardware it is.
+    /// The kind of hardware.
     pub(crate) label component: Component = "hw.type";
-    /// What the GPU does.
+    /// The task of the GPU.
     pub(crate) label task: Task = "hw.gpu.task";
     /// Where a temperature is measured.
     pub(crate) label sensor: Sensor = "hw.sensor_location";
-    /// What happens at a limit.
+    /// The effect of a limit.
     pub(crate) label limit_type: LimitType = "hw.limit_type";
-    /// How the GPU is.
+    /// The state of the GPU.
     pub(crate) label health: Health = "hw.state";
-    /// What kind of error it was.
+    /// The kind of error.
     pub(crate) label error_type: ErrorType = "error.type";
-    /// Which way bytes go.
+    /// The direction of bytes.
     pub(crate) label io_direction: Direction = "network.io.direction";
 }
 
 tc_metrics! {
     /// Whether the GPU is in this state.
     pub(crate) static STATUS: Gauge<(hw_id, component, health), u64> = "hw.status" { unit: "1" };
-    /// Fraction of time in which the GPU did this.
+    /// Fraction of time that the GPU spent on the task.
     pub(crate) static UTILIZATION: Gauge<(hw_id, component, task)> = "hw.gpu.utilization" { unit: "1" };
     /// Memory in use.
     pub(crate) static MEMORY_USAGE: Gauge<(hw_id, component), u64> = "hw.gpu.memory.usage" { unit: "By" };
-    /// All memory.
+    /// Total memory.
     pub(crate) static MEMORY_LIMIT: Gauge<(hw_id, component), u64> = "hw.gpu.memory.limit" { unit: "By" };
     /// Fraction of the memory that is in use.
     pub(crate) static MEMORY_UTILIZATION: Gauge<(hw_id, component)> = "hw.gpu.memory.utilization" { unit: "1" };
@@ -110,9 +110,9 @@ tc_metrics! {
     pub(crate) static TEMPERATURE: Gauge<(hw_id, component, sensor)> = "hw.temperature" { unit: "Cel" };
     /// Temperatures at which the GPU slows down or shuts down.
     pub(crate) static TEMPERATURE_LIMIT: Gauge<(hw_id, component, sensor, limit_type)> = "hw.temperature.limit" { unit: "Cel" };
-    /// What it draws.
+    /// Power draw.
     pub(crate) static POWER: Gauge<(hw_id, component)> = "hw.power" { unit: "W" };
-    /// What it used since the monitor started.
+    /// Energy used since the monitor started.
     pub(crate) static ENERGY: Counter<(hw_id, component), f64> = "hw.energy" { unit: "J" };
     /// Errors since the monitor started.
     pub(crate) static ERRORS: Counter<(hw_id, component, error_type)> = "hw.errors" { unit: "{error}", budget: 3600 };

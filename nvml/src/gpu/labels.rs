@@ -152,11 +152,11 @@ tc_keys! {
     pub(crate) label instance: Index<8> = "gpu_instance";
     /// An NVLink of the GPU.
     pub(crate) label link: Index<18> = "link";
-    /// Since when errors are counted.
+    /// The time from which errors are counted.
     pub(crate) label lifetime: Lifetime = "lifetime";
     /// Why a page was retired.
     pub(crate) label cause: Cause = "cause";
-    /// What is to be done with the GPU.
+    /// The action that the GPU needs.
     pub(crate) label action: Action = "action";
     /// Why clocks were lowered.
     pub(crate) label violation: Violation = "policy";
@@ -166,19 +166,19 @@ tc_keys! {
     pub(crate) label statistic: Statistic = "statistic";
     /// The clock.
     pub(crate) label clock: Clock = "clock";
-    /// Why clocks are held down.
+    /// Why clocks are throttled.
     pub(crate) label throttle: Throttle = "reason";
-    /// How bad an error is.
+    /// The severity of an error.
     pub(crate) label severity: Severity = "severity";
-    /// What became of a row.
+    /// The state of a memory row.
     pub(crate) label remapped: Remapped = "kind";
-    /// Which way bytes go.
+    /// The direction of bytes.
     pub(crate) label direction: Direction = "direction";
     /// A part of the GPU.
     pub(crate) label part: Part = "part";
     /// The XID.
     pub(crate) label xid: Xid = "xid";
-    /// What a call of the driver returned.
+    /// The error that a driver call returned.
     pub(crate) label error: Fault = "error";
 }
 
@@ -188,11 +188,11 @@ tc_keys! {
 }
 
 tc_keys! {
-    /// What is wrong with a link.
+    /// The kind of link error.
     pub(crate) label link_error: LinkError = "kind";
 }
 
 tc_keys! {
-    /// What is wrong with one link.
+    /// The kind of error of one link.
     pub(crate) label one_link_error: OneLinkError = "kind";
 }

@@ -18,7 +18,7 @@ tc_metrics! {
     pub(crate) static MEMORY_UTILIZATION: Gauge<(gpu,)> = "tc_gpu_memory_controller_utilization_percent";
     /// Memory in use.
     pub(crate) static MEMORY_USED: Gauge<(gpu,), u64> = "tc_gpu_memory_used_bytes";
-    /// All of its memory.
+    /// Total memory.
     pub(crate) static MEMORY_SIZE: Gauge<(gpu,), u64> = "tc_gpu_memory_size_bytes";
     /// Memory that the driver keeps for itself.
     pub(crate) static MEMORY_RESERVED: Gauge<(gpu,), u64> = "tc_gpu_memory_reserved_bytes";
@@ -33,15 +33,15 @@ tc_metrics! {
     pub(crate) static TEMPERATURE: Gauge<(gpu,)> = "tc_gpu_temperature_celsius";
     /// The temperature of its memory.
     pub(crate) static MEMORY_TEMPERATURE: Gauge<(gpu,)> = "tc_gpu_memory_temperature_celsius";
-    /// What it draws.
+    /// Power draw.
     pub(crate) static POWER: Gauge<(gpu,)> = "tc_gpu_power_watts";
-    /// What it may draw.
+    /// Power limit.
     pub(crate) static POWER_LIMIT: Gauge<(gpu,)> = "tc_gpu_power_limit_watts";
-    /// What it used since the monitor started.
+    /// Energy used since the monitor started.
     pub(crate) static ENERGY: Counter<(gpu,), f64> = "tc_gpu_energy_joules_total";
-    /// How fast a clock runs.
+    /// Clock frequency.
     pub(crate) static CLOCK: Gauge<(gpu, clock)> = "tc_gpu_clock_hertz";
-    /// Whether clocks are held down, by reason.
+    /// 1 if clocks are throttled, by reason.
     pub(crate) static THROTTLED: Gauge<(gpu, throttle), u64> = "tc_gpu_throttled";
     /// Memory errors since the monitor started.
     pub(crate) static ECC_ERRORS: Counter<(gpu, severity)> = "tc_gpu_ecc_errors_total";
@@ -49,31 +49,31 @@ tc_metrics! {
     pub(crate) static ECC_REPORTED: Gauge<(gpu, severity, lifetime), u64> = "tc_gpu_ecc_reported_errors";
     /// Errors of the memory on the chip, which are part of the memory errors, as the driver counts them.
     pub(crate) static SRAM_REPORTED: Gauge<(gpu, severity, lifetime), u64> = "tc_gpu_sram_ecc_reported_errors";
-    /// Whether the GPU had more errors of the memory on the chip than it should.
+    /// 1 if the errors of the memory on the chip exceed the driver's threshold.
     pub(crate) static SRAM_EXCEEDED: Gauge<(gpu,), u64> = "tc_gpu_sram_ecc_threshold_exceeded";
     /// Pages of memory that were retired, on GPUs before Ampere.
     pub(crate) static RETIRED: Gauge<(gpu, cause), u64> = "tc_gpu_retired_pages";
     /// Whether pages are to be retired when the GPU is reset.
     pub(crate) static RETIRED_PENDING: Gauge<(gpu,), u64> = "tc_gpu_retired_pages_pending";
-    /// 1 for what the driver wants done with the GPU before it is used again.
+    /// 1 for the action that the driver requires before the GPU is used again.
     pub(crate) static RECOVERY_ACTION: Gauge<(gpu, action), u64> = "tc_gpu_recovery_action";
     /// Time for which the driver lowered clocks since the monitor started, by its reason.
     pub(crate) static VIOLATIONS: Counter<(gpu, violation), f64> = "tc_gpu_violation_seconds_total";
-    /// Temperatures at which the GPU slows down, shuts down or should not be.
+    /// Temperatures at which the GPU slows down or shuts down, and the maximum for operation.
     pub(crate) static TEMPERATURE_LIMIT: Gauge<(gpu, limit)> = "tc_gpu_temperature_limit_celsius";
-    /// How busy the GPU was, over the window.
+    /// Utilization of the GPU over the window.
     pub(crate) static UTILIZATION_WINDOW: Gauge<(gpu, statistic)> = "tc_gpu_utilization_window_percent";
     /// The power that the GPU drew, over the window.
     pub(crate) static POWER_WINDOW: Gauge<(gpu, statistic)> = "tc_gpu_power_window_watts";
     /// The temperature of the chip, over the window.
     pub(crate) static TEMPERATURE_WINDOW: Gauge<(gpu, statistic)> = "tc_gpu_temperature_window_celsius";
-    /// How fast a clock ran, over the window.
+    /// Clock frequency over the window.
     pub(crate) static CLOCK_WINDOW: Gauge<(gpu, clock, statistic)> = "tc_gpu_clock_window_hertz";
-    /// Rows of memory that were replaced, or are to be, or could not be.
+    /// Memory rows that were remapped, are pending, or could not be remapped.
     pub(crate) static REMAPPED_ROWS: Gauge<(gpu, remapped), u64> = "tc_gpu_remapped_rows";
     /// XIDs since the monitor started.
     pub(crate) static XIDS_SEEN: Counter<(gpu, xid)> = "tc_gpu_xid_errors_total";
-    /// When the last XID came, in seconds since 1970.
+    /// Time of the last XID, in seconds since 1970.
     pub(crate) static XID_TIME: Gauge<(gpu,)> = "tc_gpu_xid_last_timestamp_seconds";
     /// Repeated PCIe transfers since the monitor started.
     pub(crate) static REPLAYS: Counter<(gpu,)> = "tc_gpu_pcie_replays_total";
@@ -83,14 +83,14 @@ tc_metrics! {
     pub(crate) static PCIE_BYTES: Counter<(gpu, direction), f64> = "tc_gpu_pcie_bytes_total";
     /// Memory of the GPU that this process uses.
     pub(crate) static PROCESS_MEMORY: Gauge<(gpu,), u64> = "tc_gpu_process_memory_bytes";
-    /// Processes that compute on it.
+    /// Processes with a compute context on the GPU.
     pub(crate) static PROCESSES: Gauge<(gpu,), u64> = "tc_gpu_compute_processes";
 
     /// How much of the time the video encoder was busy.
     pub(crate) static ENCODER: Gauge<(gpu,)> = "tc_gpu_encoder_utilization_percent";
     /// How much of the time the video decoder was busy.
     pub(crate) static DECODER: Gauge<(gpu,)> = "tc_gpu_decoder_utilization_percent";
-    /// How fast the first fan runs, of what it can.
+    /// Speed of the first fan, of its maximum.
     pub(crate) static FAN: Gauge<(gpu,)> = "tc_gpu_fan_speed_percent";
     /// The performance state: 0 is the fastest, 15 the slowest.
     pub(crate) static PERFORMANCE_STATE: Gauge<(gpu,), u64> = "tc_gpu_performance_state";
@@ -112,14 +112,14 @@ tc_metrics! {
     /// How busy a part of the GPU was since the last sample.
     pub(crate) static ACTIVITY: Gauge<(gpu, part)> = "tc_gpu_activity_percent";
 
-    /// Whether there is a driver; if not, why.
+    /// 1 if the driver is available; otherwise 0, with the reason.
     pub(crate) static AVAILABLE: Gauge<(reason,), u64> = "tc_nvml_available";
-    /// How old the values of the GPU are.
+    /// Age of the GPU's values.
     pub(crate) static SAMPLE_AGE: Gauge<(gpu,)> = "tc_gpu_sample_age_seconds";
-    /// How long calls for the GPU have not come back; 0 if they have.
+    /// How long a driver call for the GPU has not returned; 0 if none is pending.
     pub(crate) static STUCK: Gauge<(gpu,)> = "tc_nvml_call_stuck_seconds";
-    /// How long it took to ask the GPU everything.
+    /// Duration of one sample of the GPU.
     pub(crate) static SAMPLE_DURATION: Gauge<(gpu,)> = "tc_nvml_sample_duration_seconds";
-    /// Calls that failed.
+    /// Driver calls that failed.
     pub(crate) static ERRORS: Counter<(error,)> = "tc_nvml_errors_total";
 }

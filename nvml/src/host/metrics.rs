@@ -46,24 +46,24 @@ pub(super) enum Stalled {
 }
 
 tc_keys! {
-    /// What CPUs do.
+    /// The mode of a CPU.
     pub(super) label mode: Mode = "mode";
-    /// What memory is used for.
+    /// The use of memory.
     pub(super) label state: Kind = "state";
-    /// What tasks wait for.
+    /// The resource for which tasks wait.
     pub(super) label resource: Resource = "resource";
-    /// Whether some of the tasks wait or all.
+    /// Whether some or all tasks wait.
     pub(super) label stalled: Stalled = "stalled";
-    /// What CPUs do, as the conventions call it.
+    /// The mode of a CPU, in the conventions.
     pub(super) label cpu_mode: Mode = "cpu.mode";
-    /// What memory is used for, as the conventions call it.
+    /// The use of memory, in the conventions.
     pub(super) label memory_state: Kind = "system.memory.state";
 }
 
 tc_keys! {
-    /// What the process does.
+    /// The CPU mode of the process.
     pub(super) label process_mode: ProcessMode = "mode";
-    /// What the process does, as the conventions call it.
+    /// The CPU mode of the process, in the conventions.
     pub(super) label process_cpu_mode: ProcessMode = "cpu.mode";
 }
 
@@ -102,17 +102,17 @@ pub(super) use two_names;
 two_names! {
     /// Time of all CPUs of the machine since the monitor started.
     SYSTEM_CPU: Counter<f64> = "tc_system_cpu_seconds_total"(mode), "system.cpu.time"(cpu_mode) in "s";
-    /// How much of the time since the last sample CPUs spent in each mode.
+    /// Fraction of the time since the last sample that CPUs spent in each mode.
     SYSTEM_CPU_SHARE: Gauge<f64> =
         "tc_system_cpu_utilization_ratio"(mode), "system.cpu.utilization"(cpu_mode) in "1";
     /// CPUs of the machine.
     SYSTEM_CPUS: Gauge<u64> = "tc_system_cpus"(), "system.cpu.logical.count"() in "{cpu}";
     /// Memory of the machine.
     SYSTEM_MEMORY: Gauge<u64> = "tc_system_memory_size_bytes"(), "system.memory.limit"() in "By";
-    /// Memory of the machine, by what it is used for. What cannot be had without swapping is used; some of it is cached too.
+    /// Memory of the machine, by use. Memory that is not available without swapping counts as used; some of it is cached, too.
     SYSTEM_MEMORY_USAGE: Gauge<u64> =
         "tc_system_memory_usage_bytes"(state), "system.memory.usage"(memory_state) in "By";
-    /// Memory of the machine that can be had without swapping.
+    /// Memory of the machine that is available without swapping.
     SYSTEM_AVAILABLE: Gauge<u64> =
         "tc_system_memory_available_bytes"(), "system.memory.linux.available"() in "By";
 
@@ -129,9 +129,9 @@ two_names! {
     PROCESS_FILES: Gauge<u64> =
         "tc_process_open_files"(), "process.unix.file_descriptor.count"() in "{file_descriptor}";
 
-    /// Memory that the container uses, with all files that are cached for it.
+    /// Memory that the container uses, including its file cache.
     CONTAINER_MEMORY: Gauge<u64> = "tc_container_memory_usage_bytes"(), "container.memory.usage"() in "By";
-    /// Memory that the container uses, without files that were not read of late.
+    /// Memory that the container uses, without inactive file cache.
     CONTAINER_WORKING_SET: Gauge<u64> =
         "tc_container_memory_working_set_bytes"(), "container.memory.working_set"() in "By";
     /// Memory that the container may still use: its limit without its working set; absent if there is no limit.
@@ -139,7 +139,7 @@ two_names! {
         "tc_container_memory_available_bytes"(), "container.memory.available"() in "By";
     /// CPU time of the container since the monitor started.
     CONTAINER_CPU: Counter<f64> = "tc_container_cpu_seconds_total"(), "container.cpu.time"() in "s";
-    /// How many CPUs the container used since the last sample.
+    /// Number of CPUs that the container used since the last sample.
     CONTAINER_CPU_USAGE: Gauge<f64> = "tc_container_cpu_usage"(), "container.cpu.usage"() in "{cpu}";
 }
 

@@ -23,7 +23,7 @@ described! {
 }
 
 tc_keys! {
-    /// What is allocated, and to whom.
+    /// The allocated GPU or MIG instance, with its pod and container.
     label of_allocation: OfAllocation = "tc.gpu.allocation";
 }
 

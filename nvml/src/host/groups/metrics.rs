@@ -63,42 +63,42 @@ pub(super) enum Fault {
 tc_keys! {
     /// A network interface or a disk.
     pub(super) label device: Interned<64> = "device";
-    /// Which way bytes go.
+    /// The direction of bytes.
     pub(super) label direction: Direction = "direction";
-    /// What is done with a disk.
+    /// The operation of a disk.
     pub(super) label operation: Operation = "operation";
     /// Where a file system is mounted.
     pub(super) label mountpoint: Interned<32> = "mountpoint";
-    /// What the bytes of a file system are.
+    /// The use of a file system's bytes.
     pub(super) label space: Space = "state";
-    /// Over how long an average is.
+    /// The period of an average.
     pub(super) label period: Period = "period";
     /// A CPU, by its number.
     pub(super) label cpu: Index<256> = "cpu";
     /// Whether a page fault read from a disk.
     pub(super) label fault: Fault = "kind";
-    /// A network interface, as the conventions call it.
+    /// A network interface, in the conventions.
     pub(super) label interface_name: Interned<64> = "network.interface.name";
-    /// Which way bytes go, as the conventions call it.
+    /// The direction of bytes, in the conventions.
     pub(super) label io_direction: Direction = "network.io.direction";
-    /// A device, as the conventions call it.
+    /// A device, in the conventions.
     pub(super) label system_device: Interned<64> = "system.device";
-    /// What is done with a disk, as the conventions call it.
+    /// The operation of a disk, in the conventions.
     pub(super) label disk_direction: Operation = "disk.io.direction";
-    /// Where a file system is mounted, as the conventions call it.
+    /// Where a file system is mounted, in the conventions.
     pub(super) label system_mountpoint: Interned<32> = "system.filesystem.mountpoint";
-    /// What the bytes of a file system are, as the conventions call it.
+    /// The use of a file system's bytes, in the conventions.
     pub(super) label filesystem_state: Space = "system.filesystem.state";
-    /// What bytes of the swap space are, as the conventions call it.
+    /// The use of swap space, in the conventions.
     pub(super) label paging_state: Paging = "system.paging.state";
-    /// Whether a page fault read from a disk, as the conventions call it.
+    /// Whether a page fault read from a disk, in the conventions.
     pub(super) label fault_type: Fault = "system.paging.fault.type";
 }
 
 tc_keys! {
-    /// What bytes of the swap space are.
+    /// The use of swap space.
     pub(super) label paging: Paging = "state";
-    /// Which way a page is swapped.
+    /// The direction in which a page is swapped.
     pub(super) label swapped: Swapped = "direction";
 }
 
@@ -126,23 +126,23 @@ two_names! {
     DISK_OPERATIONS: Counter<u64> =
         "tc_system_disk_operations_total"(device, operation), "system.disk.operations"(system_device, disk_direction)
         in "{operation}";
-    /// Time of all operations of a disk since the monitor started, added up also where they overlap.
+    /// Sum of the durations of all disk operations since the monitor started; overlapping ones count twice.
     DISK_OPERATION_TIME: Counter<f64> =
         "tc_system_disk_operation_seconds_total"(device, operation),
         "system.disk.operation_time"(system_device, disk_direction) in "s";
-    /// Time in which a disk had something to do, since the monitor started.
+    /// Time in which a disk was busy since the monitor started.
     DISK_BUSY: Counter<f64> =
         "tc_system_disk_busy_seconds_total"(device), "system.disk.io_time"(system_device) in "s";
 
-    /// Bytes of a file system, by what they are.
+    /// Bytes of a file system, by use.
     FILESYSTEM_USAGE: Gauge<u64> =
         "tc_system_filesystem_usage_bytes"(mountpoint, space),
         "system.filesystem.usage"(system_mountpoint, filesystem_state) in "By";
-    /// All bytes of a file system.
+    /// Size of a file system.
     FILESYSTEM_SIZE: Gauge<u64> =
         "tc_system_filesystem_size_bytes"(mountpoint), "system.filesystem.limit"(system_mountpoint) in "By";
 
-    /// Swap space, by what its bytes are.
+    /// Swap space, by use.
     SWAP_USAGE: Gauge<u64> = "tc_system_swap_usage_bytes"(paging), "system.paging.usage"(paging_state) in "By";
     /// Page faults of the machine since the monitor started.
     PAGE_FAULTS: Counter<u64> =
