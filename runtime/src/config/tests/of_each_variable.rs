@@ -830,13 +830,13 @@ fn the_book_says_what_the_program_says() {
 
 /// Variables of the specification that the book lists as not supported are not read.
 #[test]
-fn the_book_names_what_is_not_honoured() {
+fn the_book_names_what_is_not_supported() {
     let asked = RefCell::new(BTreeSet::new());
     let _ = Config::from_variables(|name| {
         asked.borrow_mut().insert(name.to_owned());
         None
     });
-    let section = PAGE.split("All variables of OpenTelemetry's specification are honoured but these").nth(1).unwrap();
+    let section = PAGE.split("All variables of OpenTelemetry's specification are supported except these").nth(1).unwrap();
     let table = section.split("\n\n").nth(1).unwrap();
     let first = table.lines().filter_map(|line| line.strip_prefix("| `")).filter_map(|line| line.split(" |").next());
     let names: Vec<&str> = first.flat_map(|cell| cell.split(", ")).map(|name| name.trim_matches('`')).collect();
