@@ -67,8 +67,8 @@ pub(crate) fn restart() -> u64 {
     used.run
 }
 
-/// Removes the data of the parent process in a forked child, on its only thread. It only stores to memory: it neither
-/// allocates nor frees.
+/// Removes the data of the parent process in a forked child, on its only thread. Only stores to memory: neither allocates nor
+/// frees.
 pub(crate) fn abandon() {
     let mut used = lock();
     for metric in &used.all {
