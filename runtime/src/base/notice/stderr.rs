@@ -72,7 +72,7 @@ mod descriptor {
         let written = nowait(bytes);
         match written.as_ref().map_err(Error::kind) {
             Err(ErrorKind::Unsupported) => LOOK_FIRST.store(true, Relaxed),
-            // The file cannot be written now.
+            // `by_type` makes the decision: a regular file is then written with a plain write.
             Err(ErrorKind::WouldBlock) => {}
             _ => return written,
         }
@@ -130,8 +130,8 @@ mod descriptor {
         Err(ErrorKind::Unsupported.into())
     }
 
-    /// True if standard error has a position: files have one; pipes, sockets and terminals do not. Does not call `fstat`: reading
-    /// the times of a file makes the next write several times slower.
+    /// Returns true if standard error has a position: files have a position; pipes, sockets and terminals do not. Does not call
+    /// `fstat`, because reading the times of a file makes the next write several times slower.
     fn is_file() -> bool {
         // SAFETY: a plain system call.
         unsafe { libc::lseek(FD, 0, libc::SEEK_CUR) >= 0 }
@@ -145,11 +145,11 @@ mod descriptor {
         let mut stat = MaybeUninit::<libc::stat>::uninit();
         // SAFETY: `fstat` writes to the memory that it is given and to nothing else.
         checked(unsafe { libc::fstat(FD, stat.as_mut_ptr()) } as isize)?;
-        // SAFETY: `fstat` succeeded, so it has written all of it.
+        // SAFETY: `fstat` succeeded, so it has written the whole structure.
         Ok(unsafe { stat.assume_init() })
     }
 
-    /// True if a write would not block, or would fail.
+    /// Waits until a write would not block, or would fail. Returns false if the timeout passes or a signal interrupts the wait.
     fn is_writable(timeout_ms: libc::c_int) -> bool {
         let mut poll = libc::pollfd { fd: FD, events: libc::POLLOUT, revents: 0 };
         // SAFETY: `poll` reads and writes the one entry that it is given.
@@ -177,7 +177,8 @@ mod descriptor {
         let written =
             unsafe { libc::syscall(libc::SYS_pwritev2, FD, &raw const part, 1_usize, low, high, libc::RWF_NOWAIT) };
         checked(written as isize).map_err(|error| match error.raw_os_error() {
-            // Kernels before 6.4 cannot do that with a pipe, many file systems cannot, and some sandboxes forbid it.
+            // Kernels before 6.4 and many file systems do not support `RWF_NOWAIT` (6.4 added it for pipes); some sandboxes
+            // forbid it.
             Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EPERM) => ErrorKind::Unsupported.into(),
             _ => error,
         })
