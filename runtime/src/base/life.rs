@@ -24,8 +24,8 @@ impl Life {
         fence(Release);
     }
 
-    /// Calls `read` during a life. Returns `None` if there is no life, or if the life ended before `read` returned, so that the
-    /// fields may belong to different lives.
+    /// Calls `read` during a life and returns its result. Returns `None` if there is no life, or if the life ended before `read`
+    /// returned, so that the fields may belong to different lives.
     #[cfg(any(has_otlp, loom))]
     pub(crate) fn read<T>(&self, read: impl FnOnce() -> T) -> Option<T> {
         let life = self.0.load(Acquire);

@@ -68,8 +68,8 @@ impl IndexStack {
         }
     }
 
-    /// Calls `prepare` with those of the next `ahead` fresh indices that are not prepared yet. Does nothing if there are none,
-    /// or if no index was ever handed out.
+    /// Calls `prepare` with those of the next `ahead` fresh indices that are not prepared yet. Does nothing if all of them are
+    /// prepared, or if no index was ever handed out.
     #[cfg(not(loom))]
     pub(crate) fn prepare(&self, ahead: usize, prepare: impl FnOnce(std::ops::Range<usize>)) {
         let (fresh, ready) = (self.touched(), self.ready.load(Relaxed) as usize);

@@ -68,8 +68,9 @@ pub struct Callsite {
     heartbeat_and_options: u32,
     line: u32,
     file: &'static str,
-    /// The span's name, the crate's name and the crate's version, each on its own line; only the name if it was made at run time.
-    /// This is one text because references to constants that all callsites of a crate share compile much more slowly.
+    /// The span's name, the crate's name and the crate's version, each on its own line; or only a span's name that was made at
+    /// run time. All are in one text because references to constants that all callsites of a crate share compile much more
+    /// slowly.
     text: &'static str,
     keys: Option<&'static &'static [&'static KeyMeta]>,
     meter: Option<&'static Meter>,

@@ -84,8 +84,8 @@ pub trait InternedKey: Key + Sized {
         Self::table().resolve(text, Self::META.name)
     }
 
-    /// Gives these texts the first ordinals, in this order. If each replica calls it at start with the same list, all replicas
-    /// use the same ordinals and agree on which of these texts become `other`.
+    /// Gives these texts the first ordinals, in this order. If each replica calls this function at start with the same list, all
+    /// replicas use the same ordinals and agree on the texts of this list that become `other`.
     fn seed(texts: &[&str]) {
         for text in texts {
             Self::ordinal(text);

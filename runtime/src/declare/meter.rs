@@ -1,4 +1,4 @@
-//! The metrics of an annotated function, and the labels that come from its result. This module holds no measurements.
+//! The metrics of an annotated function, and the index of the labels that come from its result.
 
 use crate::declare::cells::Metric;
 use crate::declare::key::{Key, LabelKey};

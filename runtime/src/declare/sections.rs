@@ -1,10 +1,10 @@
 //! The link sections that collect statics, and how each copy of this crate finds its own statics in them.
 //!
 //! Cargo may link several copies of this crate into one program: two versions, or one version from two sources. All copies
-//! use the same sections, but their types may differ. So every static in a section begins with its owner and its size. In a
-//! callsite this is one number ([`owner_of`]), because callsites are many. In a key or a metric it is a reference to a
-//! [`Source`], which begins with a [`Head`], which refers to the [`Owner`] of the copy. A copy reads its own statics and skips
-//! all others by their size.
+//! use the same sections, but their types may differ. So every static in a section begins with its owner and its size. A
+//! callsite begins with one number that contains both ([`owner_of`]), because a program has many callsites. A key or a metric
+//! begins with a reference to a [`Source`]. A source begins with a [`Head`], which refers to the [`Owner`] of the copy, and the
+//! owner contains the sizes. A copy reads its own statics and skips all others by their size.
 //!
 //! The layouts of `Head` and `Owner`, and of the number of a callsite, are the same in all copies. A change of these layouts
 //! requires new names of the sections, which contain the number of this format.

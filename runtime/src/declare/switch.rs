@@ -229,7 +229,7 @@ pub fn is_capturing() -> bool {
 
 static CAPTURING: AtomicBool = AtomicBool::new(false);
 
-/// A set of the flags `SPANS` and `METRICS`: what can be on.
+/// The flags `SPANS` and `METRICS` of the telemetry that can be on.
 static ON: AtomicU8 = AtomicU8::new(0);
 const SPANS: u8 = 1;
 const METRICS: u8 = 2;

@@ -21,8 +21,9 @@ pub(crate) struct TraceState(Option<Arc<str>>);
 
 impl TraceState {
     /// Parses the values of all headers, in their order. One invalid member makes the whole list empty, because members may
-    /// depend on each other; so do more than 32 members or more than 32 KiB. Two things are tolerated: from a list of more than
-    /// 512 bytes whole members are removed, and of several members with the same key only the first one, the newest, is kept.
+    /// depend on each other. A list of more than 32 members or 32 KiB also becomes empty. Two things are tolerated: from a list
+    /// of more than 512 bytes whole members are removed, and of several members with the same key only the first one, the
+    /// newest, is kept.
     pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut lines = lines.into_iter().peekable();
         // Most requests have no `tracestate`: this skips zeroing the array of members.

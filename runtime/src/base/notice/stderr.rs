@@ -177,8 +177,8 @@ mod descriptor {
         let written =
             unsafe { libc::syscall(libc::SYS_pwritev2, FD, &raw const part, 1_usize, low, high, libc::RWF_NOWAIT) };
         checked(written as isize).map_err(|error| match error.raw_os_error() {
-            // Kernels before 6.4 and many file systems do not support `RWF_NOWAIT` (6.4 added it for pipes); some sandboxes
-            // forbid it.
+            // Kernels before 6.4 do not support `RWF_NOWAIT` for pipes, many file systems do not support it at all, and some
+            // sandboxes forbid the call.
             Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EPERM) => ErrorKind::Unsupported.into(),
             _ => error,
         })

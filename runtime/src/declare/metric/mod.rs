@@ -207,7 +207,7 @@ impl MetricMeta {
             budget: DEFAULT_BUDGET,
             observable: false,
             location: Location::caller(),
-            // `Metric::new` replaces these two by the crate that declares the static.
+            // `Metric::new` replaces name and version by those of the crate that declares the static.
             crate_name: CrateScope::OWN.name,
             crate_version: CrateScope::OWN.version,
             outcomes: &[],
@@ -333,8 +333,8 @@ impl MetricMeta {
         sets.saturating_mul(self.error_type_count())
     }
 
-    /// Returns the number of series per label set: for a histogram with explicit buckets these, the sum and the count;
-    /// otherwise 1.
+    /// Returns the number of series per label set: 1, or for a histogram with explicit buckets the number of buckets plus 2, for
+    /// the sum and the count.
     pub(crate) const fn series_per_set(&self) -> usize {
         match (self.kind, self.buckets) {
             (MetricKind::Histogram, Buckets::Explicit(bounds)) => bounds.len() + 3,

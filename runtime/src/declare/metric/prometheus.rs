@@ -39,8 +39,8 @@ const PER: [(&str, &str); 7] =
     [("s", "second"), ("m", "minute"), ("h", "hour"), ("d", "day"), ("w", "week"), ("mo", "month"), ("y", "year")];
 
 impl MetricMeta {
-    /// Returns the name under which Prometheus stores the metric when it receives it over OTLP. The macros accept only names
-    /// that stay unchanged, and names of the semantic conventions.
+    /// Returns the name under which Prometheus stores a metric that arrives over OTLP. The macros accept only names that stay
+    /// unchanged, and names of the semantic conventions.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -100,8 +100,8 @@ fn move_to_end(words: &mut Vec<String>, word: &str) {
     words.push(word.to_owned());
 }
 
-/// Converts an attribute's name to a label name that Prometheus accepts. Names that begin with two underscores are reserved, so
-/// all but one of these are removed.
+/// Converts an attribute's name to a label name that Prometheus accepts: replaces other characters by `_`, and adds `_` before a
+/// digit at the start. Prometheus reserves names that begin with two underscores, so several underscores at the start become one.
 pub(crate) fn label_name(name: &str) -> String {
     let name: String = name.chars().map(plain).collect();
     match name.strip_prefix("__") {
