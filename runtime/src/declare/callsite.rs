@@ -81,7 +81,7 @@ const NEEDS_PARENT: u32 = 1;
 /// The function names the parent of its spans.
 const NAMES_PARENT: u32 = 2;
 
-/// The function asks for busy times.
+/// The function has the option `busy`: its spans record how long they were polled.
 const BUSY: u32 = 4;
 
 /// The number that identifies the callsites of this copy of the crate and contains their size.

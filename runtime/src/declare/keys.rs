@@ -1,4 +1,4 @@
-//! The built-in keys: those of tensor stores and GPU services, and names of OpenTelemetry's semantic conventions.
+//! The built-in keys: keys for tensor stores and GPU services, and names of OpenTelemetry's semantic conventions.
 //!
 //! Each module of conventional names states their version. Code takes such a name from its key, as `rpc::method::META.name`, so that a
 //! rename upstream is one line. Names that only one crate writes are in `tower-layers/src/{grpc,http}/conventions.rs` and

@@ -91,7 +91,7 @@ impl Label for bool {
     }
 }
 
-/// `None` is the last value and has the text `none`.
+/// A label that may be missing: `None` is the last value and has the text `none`.
 impl<L: Label> Label for Option<L> {
     const CARDINALITY: usize = L::CARDINALITY + 1;
     const PARTS: &'static [&'static str] = L::PARTS;

@@ -16,8 +16,8 @@ pub struct Meter {
     pub(crate) first_item: Option<&'static Metric>,
     pub(crate) per_item: Option<&'static Metric>,
     pub(crate) items: Option<&'static Metric>,
-    /// The number of label sets of the labels that come from the result. `no_result` is the label set that is used if there is no
-    /// result.
+    /// The number of label sets of the labels that come from the result; 1 without such labels. `no_result` is the label set of
+    /// calls without a result.
     pub(crate) results: u32,
     pub(crate) no_result: u32,
 }

@@ -91,7 +91,7 @@ pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
     if due.is_empty() {
         return Vec::new();
     }
-    // Slow callbacks come last, so that the others need not wait for them every time.
+    // Slow callbacks come last, so that fast ones do not wait for them at each collection.
     due.sort_by_key(|callback| callback.slow.load(Relaxed));
     let call = |callback: Arc<Callback>| -> Call<_> { Box::new(move || callback.call(patience)) };
     let mut newest: BTreeMap<(&str, usize), (u64, Observed)> = BTreeMap::new();

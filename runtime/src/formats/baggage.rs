@@ -12,8 +12,7 @@ use super::{percent, trim, trim_text};
 const MEMBERS: usize = 64;
 /// The largest number of bytes that are kept.
 const BYTES: usize = 8192;
-/// Limits on reading, in bytes and in members. The number of members is limited because each member is compared with all kept
-/// ones.
+/// Limits on reading, in bytes and in members. Members are limited in number because each is compared with all kept members.
 const READ: usize = 2 * BYTES;
 const COMPARED: usize = 4 * MEMBERS;
 

@@ -20,9 +20,9 @@ mod descriptor {
     const LOOK_AGAIN_MS: libc::c_int = 1_000;
     const MOMENT: Duration = Duration::from_millis(1);
 
-    /// Writes as much as possible without blocking and returns how many bytes are done. Does not wait for the lock of standard
-    /// error either, because a thread that waits for a full pipe may hold it. Bytes that can never be written, for example
-    /// because the reader has closed the pipe, count as done.
+    /// Writes as much as possible without blocking and returns the number of bytes that are done. Does not take the lock of
+    /// standard error, because a thread that waits for a full pipe may hold that lock. Bytes that can never be written, for
+    /// example because the reader has closed the pipe, count as done.
     pub(in crate::base::notice) fn write_now(bytes: &[u8]) -> usize {
         let mut done = 0;
         while done < bytes.len() {
@@ -37,8 +37,9 @@ mod descriptor {
         done
     }
 
-    /// Writes everything, and blocks until the reader has room and no other thread is in the middle of a line. Does not hold the
-    /// lock while it waits: in a child that is forked meanwhile the lock would never be released.
+    /// Writes everything, or as much as possible before an error. Blocks until the reader has room and no other thread is in
+    /// the middle of a line. Does not hold the lock while waiting: in a child that is forked meanwhile the lock would never be
+    /// released.
     pub(in crate::base::notice) fn write(bytes: &[u8]) {
         let mut done = 0;
         while done < bytes.len() {

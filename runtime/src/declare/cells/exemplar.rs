@@ -31,7 +31,7 @@ pub(crate) fn next_epoch() {
     EPOCH.fetch_add(1, Relaxed);
 }
 
-/// The epoch, and the buckets of a row that have taken an exemplar in it, in one word.
+/// An epoch and the buckets of a row that have taken an exemplar in that epoch, in one word.
 #[repr(transparent)]
 pub(crate) struct Taking(Word);
 

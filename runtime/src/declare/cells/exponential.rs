@@ -46,7 +46,7 @@ pub(crate) fn bucket(value: f64, first_exponent: i32) -> usize {
     // number are used, which always belong to the bucket of the value.
     let bits = value.to_bits().saturating_sub(1);
     let mantissa = bits & ((1 << MANTISSA_BITS) - 1);
-    // The exponent and the first three bits of the mantissa give the bucket or the one before it.
+    // The exponent and the first three bits of the mantissa give the index of the bucket, or the index before it.
     let eighth = bits >> (MANTISSA_BITS - SCALE as u32);
     let index = eighth as i32 + i32::from(mantissa >= STEPS[eighth as usize % PER_OCTAVE]);
     let first = (1023 + first_exponent) * PER_OCTAVE as i32;

@@ -132,7 +132,7 @@ impl Metric {
         self.move_in(self.table(), set, down, size);
     }
 
-    /// Like `move_by`, but in the table that counted the matching increment or decrement.
+    /// Adds to or subtracts from a sum like `move_by`, but in the table that counted the matching increment or decrement.
     #[inline(always)]
     pub(crate) fn move_in<N: Sum>(&'static self, table: &'static Table, set: usize, down: bool, size: N) {
         if down {

@@ -70,7 +70,7 @@ impl Sum for f64 {
 
     #[inline(always)]
     fn is_addable(self) -> bool {
-        // Compared as integers, the bits of negative numbers and of NaNs are above those of infinity.
+        // Compared as integers, the bits of negative numbers and of NaNs are greater than the bits of infinity.
         self.to_bits() < f64::INFINITY.to_bits()
     }
 
@@ -103,8 +103,8 @@ pub(crate) fn update(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
     update_in_order(cell, own, Relaxed, change);
 }
 
-/// Like `update`, but with Release order: a reader that loads the cell with Acquire sees all earlier changes of this
-/// thread.
+/// Changes a cell like `update`, but with Release order: a reader that loads the cell with Acquire sees all earlier changes of
+/// this thread.
 #[inline(always)]
 pub(crate) fn update_last(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
     update_in_order(cell, own, Release, change);

@@ -90,8 +90,8 @@ impl Table {
     }
 }
 
-/// If `place` is empty, stores the result of `make` there. Returns the content of `place`. If another thread has stored
-/// a pointer meanwhile, calls `free` with the unused result.
+/// Returns the pointer in `place`. If `place` is empty, stores the result of `make` there first. If another thread stores a
+/// pointer meanwhile, returns that pointer and calls `free` with the unused result.
 pub(crate) fn publish<T>(place: &AtomicPtr<T>, make: impl FnOnce() -> *mut T, free: impl FnOnce(*mut T)) -> *mut T {
     let there = place.load(Acquire);
     if !there.is_null() {
