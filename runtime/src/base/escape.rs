@@ -6,14 +6,14 @@ use std::fmt::{self, Write};
 pub(crate) fn json(out: &mut impl Write, text: &str, is_hidden: impl Fn(char) -> bool) -> fmt::Result {
     out.write_char('"')?;
     escape(out, text, true, is_hidden, |out, character| {
-        // JSON has no number above U+FFFF: it writes two.
+        // JSON escapes a character above U+FFFF as two UTF-16 units.
         character.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))
     })?;
     out.write_char('"')
 }
 
-/// Writes `text` and escapes line ends and tabs, also quotes and backslashes if it `is_quoted`. Writes characters for which
-/// `is_hidden` is true with `hidden`; printable ASCII is never hidden.
+/// Writes `text` and escapes line ends and tabs, also quotes and backslashes if the text `is_quoted`. Calls `hidden` to write a
+/// character for which `is_hidden` is true. Printable ASCII other than quotes and backslashes is always written unchanged.
 pub(crate) fn escape<W: Write>(
     out: &mut W,
     text: &str,
@@ -22,7 +22,7 @@ pub(crate) fn escape<W: Write>(
     hidden: impl Fn(&mut W, char) -> fmt::Result,
 ) -> fmt::Result {
     let mut rest = text;
-    // The text behind the characters that were examined. Plain characters, which are most, are skipped as bytes.
+    // The text after the examined characters. Plain characters, which are the majority, are skipped as bytes.
     let mut after = text;
     while let Some(skipped) = after.bytes().position(|byte| !is_plain(byte)) {
         let mut characters = after[skipped..].chars();
@@ -47,7 +47,7 @@ pub(crate) fn escape<W: Write>(
     out.write_str(rest)
 }
 
-/// Whether a byte is printable ASCII that is never escaped.
+/// Returns whether a byte is printable ASCII that is never escaped.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }

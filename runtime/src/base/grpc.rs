@@ -21,7 +21,7 @@ pub(crate) const CODES: [&str; 17] = [
     "UNAUTHENTICATED",
 ];
 
-/// Returns the name of a code. A code that is not in the specification is `UNKNOWN`.
+/// Returns the name of a code; `UNKNOWN` for a code that is not in the specification.
 pub(crate) fn name_of(code: u32) -> &'static str {
     CODES.get(code as usize).copied().unwrap_or("UNKNOWN")
 }

@@ -20,11 +20,12 @@ impl Life {
     #[inline(always)]
     pub(crate) fn end(&self) {
         self.0.store(self.0.load(Relaxed).wrapping_add(1) & !1, Relaxed);
-        // A reader that sees a field of the next life sees this store, too.
+        // A reader that sees a field of the next life also sees this store.
         fence(Release);
     }
 
-    /// Calls `read` and returns its result if all fields that it read belong to the same life.
+    /// Calls `read` during a life and returns its result. Returns `None` if there is no life, or if the life ended before `read`
+    /// returned, so that the fields may belong to different lives.
     #[cfg(any(has_otlp, loom))]
     pub(crate) fn read<T>(&self, read: impl FnOnce() -> T) -> Option<T> {
         let life = self.0.load(Acquire);

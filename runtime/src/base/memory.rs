@@ -1,7 +1,8 @@
 //! The memory limit: reserved parts and a shared part.
 //!
 //! Open spans, ended spans and pending requests each have a reserved minimum. The rest of the limit is shared, first come,
-//! first served. Address space for blocks and chunks is reserved at the start; a page counts from its first use on.
+//! first served. Address space for blocks and chunks is reserved at the start, but takes memory only from the first use of a
+//! page on.
 
 use std::alloc::Layout;
 use std::ops::{Deref, Range};
@@ -21,18 +22,18 @@ impl Shared {
         self.0.store(bytes, Relaxed);
     }
 
-    /// Takes bytes. False if there are not enough.
+    /// Takes bytes. If too few are free, takes none and returns false.
     pub(crate) fn take(&self, bytes: usize) -> bool {
         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
 
-    /// The free bytes.
+    /// Returns the number of free bytes.
     #[cfg(has_otlp)]
     pub(crate) fn free(&self) -> usize {
         self.0.load(Relaxed)
     }
 
-    /// Returns bytes that were taken.
+    /// Gives back bytes that were taken.
     pub(crate) fn give_back(&self, bytes: usize) {
         self.0.fetch_add(bytes, Relaxed);
     }
@@ -43,24 +44,24 @@ impl Shared {
 pub(crate) struct Places {
     pub(crate) count: usize,
     pub(crate) reserved: usize,
-    /// The bytes of one place. Places that are not reserved take them from the shared part at their first use.
+    /// The bytes of one place. A place that is not reserved takes its bytes from the shared part at its first use.
     pub(crate) bytes: usize,
 }
 
 impl Places {
-    /// A pool whose places are all reserved.
+    /// Describes a pool whose places are all reserved.
     pub(crate) const fn fixed(count: usize) -> Self {
         Places { count, reserved: count, bytes: 0 }
     }
 
-    /// A pool of as many places of this size as fit into `limit` bytes, at most `most`. Those that fit into `reserved` bytes are
-    /// reserved.
+    /// Describes a pool of as many places of this size as fit into `limit` bytes, but at least 1 and at most `most`. As many
+    /// places as fit into `reserved` bytes are reserved, but at least 1.
     pub(crate) fn within(limit: usize, reserved: usize, bytes: usize, most: usize) -> Self {
         Places { count: (limit / bytes).clamp(1, most), reserved: (reserved / bytes).max(1), bytes }
     }
 }
 
-/// Whether the system can reserve this many bytes of address space.
+/// Returns whether the system can reserve this many bytes of address space.
 pub(crate) fn is_reservable(bytes: usize) -> bool {
     Layout::array::<u8>(bytes).is_ok_and(|layout| {
         let start = pages::try_reserve(layout);
@@ -71,7 +72,7 @@ pub(crate) fn is_reservable(bytes: usize) -> bool {
 
 /// Zeroed memory whose pages are not touched before their first use: a large region costs only address space.
 ///
-/// It is mapped where possible, because allocators may zero or count memory that is only reserved.
+/// The memory is mapped directly where possible, because allocators may zero or count memory that is only reserved.
 pub(crate) struct Region<T> {
     start: NonNull<T>,
     count: usize,
@@ -79,10 +80,12 @@ pub(crate) struct Region<T> {
 
 // SAFETY: a region owns its values, as a box does.
 unsafe impl<T: Send> Send for Region<T> {}
-// SAFETY: as above.
+// SAFETY: a region owns its values, as a box does.
 unsafe impl<T: Sync> Sync for Region<T> {}
 
 impl<T> Region<T> {
+    /// Reserves memory for `count` values.
+    ///
     /// # Safety
     /// All bits zero is a valid `T`, and a `T` needs no destructor.
     pub(crate) unsafe fn zeroed(count: usize) -> Self {
@@ -90,7 +93,7 @@ impl<T> Region<T> {
         Region { start: start.map_or(NonNull::dangling(), NonNull::cast), count }
     }
 
-    /// Maps the pages of these values, so that their first use does not wait for the kernel.
+    /// Maps the pages of these values on Linux, so that their first use does not wait for the kernel. Has no effect elsewhere.
     pub(crate) fn prepare(&self, values: Range<usize>) {
         let values = values.start.min(self.count)..values.end.min(self.count);
         pages::prepare(self.start.as_ptr().wrapping_add(values.start).addr(), values.len() * size_of::<T>());
@@ -142,13 +145,13 @@ mod pages {
         unsafe { libc::munmap(start.as_ptr().cast(), layout.size()) };
     }
 
-    /// Asks the kernel to map the whole pages within these bytes, without changing their content. Older kernels cannot do that;
-    /// then the first use maps the pages.
+    /// Asks the kernel to map the whole pages within these bytes, without changing their content. Kernels before 5.14 cannot do
+    /// this; there the first use maps the pages.
     #[cfg(target_os = "linux")]
     pub(super) fn prepare(start: usize, bytes: usize) {
         let (first, end) = (start.next_multiple_of(4096), (start + bytes) & !4095);
         if first < end {
-            // SAFETY: it changes no byte of the memory; for memory that is not mapped the kernel returns an error.
+            // SAFETY: the call changes no byte of the memory; for memory that is not mapped the kernel returns an error.
             unsafe { libc::madvise(ptr::with_exposed_provenance_mut(first), end - first, libc::MADV_POPULATE_WRITE) };
         }
     }

@@ -1,7 +1,7 @@
 //! Memory, atomics, bounded tables, escaped text and output to standard error: the base of all other rooms.
 //!
-//! This room uses no other room and contains nothing about spans or metrics. Memory is reserved once and bounded, and a notice
-//! never blocks its caller.
+//! This room uses no other room and contains nothing about spans or metrics. Memory is reserved once and bounded. On Unix, a
+//! notice never blocks its caller.
 
 pub(crate) mod escape;
 #[cfg(all(test, not(loom), not(miri)))]
@@ -21,7 +21,7 @@ pub(crate) mod sync;
 pub(crate) mod table;
 pub(crate) mod word;
 
-/// Marks the branch that calls it as unlikely, as `std::hint::cold_path` of Rust 1.95 does.
+/// Marks the branch that calls this function as unlikely, as `std::hint::cold_path` of Rust 1.95 does.
 #[cold]
 #[inline]
 pub(crate) fn cold_path() {}

@@ -1,7 +1,7 @@
 //! Percent-encoded bytes.
 
-/// Decodes a text and replaces each `+` by `plus`. Returns the bytes, and whether two digits follow every `%`; a `%` without
-/// them is kept.
+/// Decodes a text and replaces each `+` by `plus`. Returns the bytes, and whether two hexadecimal digits follow every `%`. A `%`
+/// without two digits is kept.
 pub(crate) fn decoded(text: &str, plus: u8) -> (Vec<u8>, bool) {
     let (mut bytes, mut is_right) = (Vec::with_capacity(text.len()), true);
     let mut rest = text.as_bytes();

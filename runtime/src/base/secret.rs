@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 const SHOWN: &str = "[secret]";
 
-/// A secret text. `Display` and `Debug` print `[secret]`; only code that sends it reads it.
+/// A secret text. `Display` and `Debug` print `[secret]`. Only code that sends the secret reads it.
 ///
 /// ```
 /// use tracecast::config::Secret;
@@ -16,12 +16,12 @@ const SHOWN: &str = "[secret]";
 pub struct Secret(String);
 
 impl Secret {
-    /// Makes a secret of `text`.
+    /// Creates a secret from `text`.
     pub fn new(text: impl Into<String>) -> Self {
         Secret(text.into())
     }
 
-    /// Returns the secret text. Use it only to send it.
+    /// Returns the secret text, for sending only.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -47,17 +47,17 @@ pub(crate) struct Masked<T> {
 }
 
 impl<T> Masked<T> {
-    /// A value that prints only if it is not `hidden`.
+    /// Creates a value, which prints as `[secret]` if it is `hidden`.
     pub(crate) fn new(value: T, hidden: bool) -> Self {
         Masked { value, hidden }
     }
 
-    /// Whether it prints as `[secret]`.
+    /// Returns whether the value prints as `[secret]`.
     pub(crate) fn is_hidden(&self) -> bool {
         self.hidden
     }
 
-    /// Returns the value, which prints even if it was hidden.
+    /// Returns the value without its mask: it prints even if it was hidden.
     pub(crate) fn into_inner(self) -> T {
         self.value
     }

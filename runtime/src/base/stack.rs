@@ -1,6 +1,6 @@
 //! A lock-free stack of indices `0..capacity`: the free places of a pool.
 //!
-//! Fresh indices are handed out in increasing order, so that the memory of higher ones stays untouched.
+//! Indices that were never in use are handed out in increasing order, so that the memory of higher indices stays untouched.
 
 use crate::base::memory::{self, Places};
 use crate::base::sync::{AcqRel, Acquire, AtomicU32, AtomicU64, Relaxed, Release};
@@ -68,24 +68,25 @@ impl IndexStack {
         }
     }
 
-    /// Calls `prepare` with the next indices that were never handed out, if new ones were handed out since the last call.
+    /// Calls `prepare` with those of the next `ahead` fresh indices that are not prepared yet. Does nothing if all of them are
+    /// prepared, or if no index was ever handed out.
     #[cfg(not(loom))]
     pub(crate) fn prepare(&self, ahead: usize, prepare: impl FnOnce(std::ops::Range<usize>)) {
         let (fresh, ready) = (self.touched(), self.ready.load(Relaxed) as usize);
         let end = (fresh + ahead).min(self.places.count);
-        // While no fresh index is handed out, the prepared ones suffice.
+        // If no fresh index was handed out since the last call, the prepared indices suffice.
         if fresh > 0 && end > ready {
             self.ready.store(end as u32, Relaxed);
             prepare(ready.max(fresh)..end);
         }
     }
 
-    /// The number of places that take nothing from the shared memory.
+    /// Returns the number of reserved places, which take nothing from the shared memory.
     pub(crate) fn reserved(&self) -> usize {
         self.places.reserved
     }
 
-    /// The number of indices that were handed out at least once.
+    /// Returns the number of indices that were handed out at least once.
     pub(crate) fn touched(&self) -> usize {
         self.fresh.load(Relaxed) as usize
     }

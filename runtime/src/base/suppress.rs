@@ -8,8 +8,8 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// While a guard lives, events of its thread become no log records, and only those of level `warn` and above become
-/// lines.
+/// A guard. While it lives, events of its thread become no log records, only events of level `warn` and above become lines, and
+/// new `tracing` spans of the thread are not recorded.
 #[must_use = "the suppression ends when the guard is dropped"]
 pub(crate) struct Suppressed(PhantomData<*const ()>);
 

@@ -32,7 +32,7 @@ pub(crate) struct Words(Region<UnsafeCell<MaybeUninit<Word>>>);
 // SAFETY: words are plain data; the callers of `place` and `read` exclude simultaneous access to a part.
 #[cfg(not(loom))]
 unsafe impl Sync for Words {}
-// SAFETY: as above; the pointers that words may hold are themselves only followed by the reader of a record.
+// SAFETY: words are plain data; only the reader of a record follows the pointers that words may hold.
 #[cfg(not(loom))]
 unsafe impl Send for Words {}
 
@@ -48,15 +48,15 @@ impl Words {
         self.0.prepare(words);
     }
 
-    /// The address of word `at`. The caller makes sure that no other thread accesses the word during a write.
+    /// Returns the address of word `at`. The caller makes sure that no other thread accesses the word during a write.
     pub(crate) fn place(&self, at: usize) -> *mut Word {
         self.0[at..].as_ptr().cast_mut().cast()
     }
 
-    /// The words `at..at + len`.
+    /// Returns the words `at..at + len`.
     ///
     /// # Safety
-    /// They were all written, the writes happened before this call, and no thread writes them while the slice lives.
+    /// All these words were written, the writes happened before this call, and no thread writes the words while the slice lives.
     pub(crate) unsafe fn read(&self, at: usize, len: usize) -> &[Word] {
         let range = &self.0[at..at + len];
         // SAFETY: initialised and not written meanwhile, by the contract; the layout of the wrappers is transparent.

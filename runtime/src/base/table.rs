@@ -19,10 +19,10 @@ pub(crate) struct Table<T> {
 type Entry<T> = OnceLock<(Box<str>, T)>;
 
 struct Inner<T> {
-    /// Ordinal + 1 of the entry, 0 for none. There are twice as many buckets as entries, so that probing ends.
+    /// Ordinal + 1 of the entry, 0 for none. There are at least twice as many buckets as entries, so that probing ends.
     buckets: Box<[AtomicU32]>,
     entries: Box<[Entry<T>]>,
-    /// The number of entries. It is increased after the bucket of the new entry is set.
+    /// The number of entries. The number is increased after the bucket of a new entry is set.
     used: AtomicUsize,
     inserting: Mutex<()>,
     hasher: RandomState,
@@ -33,8 +33,8 @@ impl<T> Table<T> {
         Table { capacity, inner: OnceLock::new(), refused: AtomicU64::new(0) }
     }
 
-    /// Returns the ordinal of `text`, which is inserted if it is new. If the table is full, counts the refusal and
-    /// returns `None`.
+    /// Returns the ordinal of `text`. Inserts a new text with the value that `make` returns for its ordinal. If a new text
+    /// cannot be inserted, normally because the table is full, counts the refusal and returns `None`.
     pub(crate) fn resolve(&self, text: &str, make: impl FnOnce(usize) -> T) -> Option<usize> {
         let inner = self.inner();
         // Read before the search: if the table was full by then, the search saw every entry.
@@ -51,7 +51,7 @@ impl<T> Table<T> {
         Some((text, value))
     }
 
-    /// The number of lookups of a new text while the table was full.
+    /// Returns how often `resolve` returned `None`.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Relaxed)
     }
@@ -68,7 +68,7 @@ impl<T> Table<T> {
 }
 
 impl<T> Inner<T> {
-    /// The buckets that may hold `text`, in probing order.
+    /// Returns the buckets that may hold `text`, in probing order.
     fn probes(&self, text: &str) -> impl Iterator<Item = &AtomicU32> {
         let mask = self.buckets.len() - 1;
         let first = self.hasher.hash_one(text) as usize;
@@ -85,7 +85,8 @@ impl<T> Inner<T> {
         None
     }
 
-    /// Waits for a thread that inserts, for a limited time: after a fork that thread may not exist.
+    /// Locks the table for an insertion. Waits a limited time for another thread that inserts, then returns `None`: after a
+    /// fork that thread may not exist.
     fn lock(&self) -> Option<MutexGuard<'_, ()>> {
         #[cfg(test)]
         tests::LOCKS.set(tests::LOCKS.get() + 1);

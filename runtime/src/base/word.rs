@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 /// Eight bytes that hold either bits or a pointer. The tag of the word's item determines which.
 ///
-/// It is a `MaybeUninit`, so that pointers keep their provenance in a record, while words are passed in registers.
+/// A `MaybeUninit` preserves the provenance of pointers in a record, and is passed in a register.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct Word(MaybeUninit<u64>);
@@ -23,6 +23,8 @@ impl Word {
         Word(word)
     }
 
+    /// Returns the bits.
+    ///
     /// # Safety
     /// The word was made by `Word::bits`.
     #[inline(always)]
@@ -31,6 +33,8 @@ impl Word {
         unsafe { self.0.assume_init() }
     }
 
+    /// Returns the pointer.
+    ///
     /// # Safety
     /// The word was made by `Word::ptr`.
     #[inline(always)]
@@ -40,7 +44,7 @@ impl Word {
     }
 }
 
-/// The number of words that hold `bytes` bytes.
+/// Returns the number of words that hold `bytes` bytes.
 pub(crate) const fn words_for(bytes: usize) -> usize {
     bytes.div_ceil(8)
 }

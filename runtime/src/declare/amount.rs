@@ -1,8 +1,8 @@
-//! Conversion of numbers for metrics.
+//! Converts Rust numbers to the number types of metrics.
 
 use crate::declare::metric::MetricMeta;
 
-/// A measurement that is not written to a cell.
+/// The value of a measurement outside of the metric's cells: from a gauge callback, or in a captured test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Amount {
     U64(u64),
@@ -12,7 +12,7 @@ pub(crate) enum Amount {
     Gone,
 }
 
-/// A measurement of a captured test.
+/// A measurement in a captured test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measurement {
     pub(crate) meta: &'static MetricMeta,
@@ -76,7 +76,7 @@ macro_rules! amounts {
 amounts!(u64: u8, u16, u32 => |value| u64::from(value));
 amounts!(u64: u64 => |value| value);
 amounts!(u64: usize => |value| value as u64);
-// `i32` is the type of literals without a suffix. A negative one has its top bit set, so that the cell rejects it.
+// `i32` is the type of literals without a suffix. A negative number has its top bit set, so that the cell rejects it.
 amounts!(u64: i32 => |value| i64::from(value) as u64);
 amounts!(i64: i8, i16, i32, u8, u16, u32 => |value| i64::from(value));
 amounts!(i64: i64 => |value| value);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::declare::key::ValueType;
 
-/// A borrowed list of texts, numbers or flags. [`IntoValue`](crate::IntoValue) makes one of slices, arrays and vectors.
+/// A borrowed list of texts, numbers or flags. [`IntoValue`](crate::IntoValue) converts slices, arrays and vectors to lists.
 ///
 /// ```
 /// use tracecast::{IntoValue, Value};
@@ -42,7 +42,7 @@ pub enum Element<'a> {
 }
 
 impl Element<'_> {
-    /// True for an integer above `i64::MAX`.
+    /// Returns true for an integer above `i64::MAX`.
     pub(crate) fn is_large(self) -> bool {
         matches!(self, Element::U64(_))
     }
@@ -154,12 +154,12 @@ impl<'a> Array<'a> {
         Array(Source::Given(elements))
     }
 
-    /// A list that [`Packer`] wrote.
+    /// Creates a list from bytes that [`Packer`] wrote.
     pub(crate) fn packed(of: ValueType, bytes: &'a [u8]) -> Self {
         Array(Source::Packed { of, bytes })
     }
 
-    /// The type of the elements: `Str`, `I64`, `F64` or `Bool`.
+    /// Returns the type of the elements: `Str`, `I64`, `F64` or `Bool`.
     pub(crate) fn of(self) -> ValueType {
         match self.0 {
             Source::Given(elements) => elements.of(),
@@ -231,7 +231,7 @@ pub(crate) struct Packer<'a> {
 }
 
 impl Packer<'_> {
-    /// Writes an element if it fits as a whole.
+    /// Writes an element. If the whole element does not fit, writes nothing and returns false.
     pub(crate) fn put(&mut self, element: Element<'_>) -> bool {
         match element {
             Element::Str(text) => self.push(&(text.len() as u32).to_ne_bytes(), text.as_bytes()),

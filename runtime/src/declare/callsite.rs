@@ -1,4 +1,4 @@
-//! Callsites: one static per annotated function or scope, with everything known at compile time and one flag.
+//! Callsites: one static per annotated function or scope, with everything known at compile time, and the state that switches it.
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -37,7 +37,8 @@ pub enum Kind {
 pub(crate) const RECORD: u8 = 1;
 /// Records spans in the sink of the current context, if it has one.
 pub(crate) const CAPTURE: u8 = 2;
-/// Records no spans although recording is on. Its futures still carry their parent to the thread that polls them.
+/// Records no spans: a filter rejects them, or nothing is recorded and the function names the parent. The callsite's futures
+/// still carry their parent to the thread that polls them.
 pub(crate) const FILTERED: u8 = 8;
 /// The callsite is not registered yet: on targets without link sections, and for names made at run time.
 pub(crate) const NEW: u8 = 4;
@@ -47,16 +48,16 @@ pub(crate) const METER: u8 = 16;
 /// Records measurements of the function in the sink of the current context, if it has one.
 pub(crate) const METER_CAPTURE: u8 = 32;
 
-/// Its spans record how long they were polled.
+/// The callsite's spans record how long they were polled.
 pub(crate) const TIMED: u8 = 64;
-/// Stalls are looked for in polls of its spans.
+/// Polls of the callsite's spans are checked for stalls.
 pub(crate) const WATCHED: u8 = 128;
 
 /// A place in the source that records spans.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Callsite {
-    // The first field, as `sections` requires. It is a number, because in most programs each reference in a static needs a
+    // The first field, as `sections` requires. The owner is a number, because in most programs each reference in a static needs a
     // relocation entry of 24 bytes.
     owner: u64,
     /// The length of the name in `text`, or [`ALL`].
@@ -67,8 +68,9 @@ pub struct Callsite {
     heartbeat_and_options: u32,
     line: u32,
     file: &'static str,
-    /// The span's name, the crate's name and the crate's version, each on its own line. It is one text because references to
-    /// constants that all callsites of a crate share compile much more slowly.
+    /// The span's name, the crate's name and the crate's version, each on its own line; or only a span's name that was made at
+    /// run time. All are in one text because references to constants that all callsites of a crate share compile much more
+    /// slowly.
     text: &'static str,
     keys: Option<&'static &'static [&'static KeyMeta]>,
     meter: Option<&'static Meter>,
@@ -79,10 +81,10 @@ const NEEDS_PARENT: u32 = 1;
 /// The function names the parent of its spans.
 const NAMES_PARENT: u32 = 2;
 
-/// The function asks for busy times.
+/// The function has the option `busy`: its spans record how long they were polled.
 const BUSY: u32 = 4;
 
-/// Identifies the callsites of this copy of the crate, and states their size.
+/// The number that identifies the callsites of this copy of the crate and contains their size.
 pub(crate) const SPANS_OWNER: u64 = owner_of(size_of::<Callsite>());
 
 /// The value of `name_bytes` if the text contains only the name.
@@ -92,7 +94,7 @@ const ALL: u16 = u16::MAX;
 pub(crate) const OWN_LINES: &str = concat!("\n", env!("CARGO_PKG_NAME"), "\n", env!("CARGO_PKG_VERSION"));
 
 impl Callsite {
-    /// Creates a callsite of internal spans at the place of the call. Without a name it records no spans.
+    /// Creates a callsite of internal spans at the place of the call. A callsite without a name records no spans.
     #[track_caller]
     pub(crate) const fn new(text: &'static str, name_bytes: u16) -> Self {
         let place = Location::caller();
@@ -110,7 +112,7 @@ impl Callsite {
         }
     }
 
-    /// Creates a callsite for a name made at run time. It is in no link section.
+    /// Creates a callsite for a name made at run time. Such a callsite is in no link section.
     pub(crate) const fn unlinked(name: &'static str, kind: Kind) -> Self {
         let mut callsite = Callsite::new(name, ALL).of_kind(kind);
         callsite.state = AtomicU8::new(NEW);
@@ -168,7 +170,7 @@ impl Callsite {
         self
     }
 
-    /// Whether a call records or measures anything.
+    /// Returns false if a call only has to run the body: it records no span, measures nothing and carries no parent.
     #[inline(always)]
     pub fn is_on(&self) -> bool {
         if self.state.load(Relaxed) == 0 {
@@ -225,14 +227,14 @@ impl Callsite {
         scope_of(self.crate_lines())
     }
 
-    /// The crate's name and version, each after a line break; equal for all callsites of a crate. If the name was made
-    /// at run time, those of this crate.
+    /// Returns the crate's name and version, each after a line break; equal for all callsites of a crate. If the span's name
+    /// was made at run time, returns name and version of this crate.
     #[inline]
     pub(crate) fn crate_lines(&self) -> &'static str {
         self.text.get(usize::from(self.name_bytes)..).unwrap_or(OWN_LINES)
     }
 
-    /// Whether the callsite records spans; otherwise it only measures.
+    /// Returns whether the callsite records spans. Without a name it only measures.
     pub(crate) fn makes_spans(&self) -> bool {
         self.name_bytes != 0
     }

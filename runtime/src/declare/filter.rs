@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Rules by component and by operation. The most specific rule decides, and of equally specific ones the last. Without
-/// a matching rule a span is on.
+/// Rules by component and by operation. The most specific matching rule decides; of equally specific rules, the last one does.
+/// Without a matching rule a span is on.
 ///
 /// ```
 /// use tracecast::Filter;
@@ -27,7 +27,7 @@ struct Rule {
 }
 
 impl Filter {
-    /// Whether spans with this name are recorded.
+    /// Returns whether spans with this name are recorded.
     ///
     /// ```
     /// use tracecast::Filter;

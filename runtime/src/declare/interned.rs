@@ -8,9 +8,9 @@ use crate::base::table::Table;
 use crate::declare::key::Key;
 use crate::declare::label::{Label, LabelText};
 
-/// A label value learnt at run time. The first `N` different texts are kept; every later one becomes `other`.
+/// A label value learnt at run time. The first `N` different texts are kept; every later text becomes `other`.
 ///
-/// Resolve it once (`keys::tenant::intern("gold")`) and keep the handle: this is the only hash lookup.
+/// Resolve a text once (`keys::tenant::intern("gold")`) and keep the handle: only the resolution needs a hash lookup.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -46,7 +46,7 @@ impl<const N: usize, K> PartialEq for Interned<N, K> {
 
 impl<const N: usize, K> Eq for Interned<N, K> {}
 
-/// A key whose values are interned. `tc_keys!` implements it for `label name: Interned<N>`; it is not implemented by hand.
+/// A key whose values are interned. Implemented by `tc_keys!` for `label name: Interned<N>`, not by hand.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -61,11 +61,12 @@ impl<const N: usize, K> Eq for Interned<N, K> {}
 /// assert_eq!(tenant_region::overflowed(), 1);
 /// ```
 pub trait InternedKey: Key + Sized {
-    /// The table of its texts.
+    /// Returns the table of the key's texts.
     #[doc(hidden)]
     fn table() -> &'static InternTable;
 
-    /// Returns the handle of `text`. Resolve it once and use it often.
+    /// Returns the handle of `text`, or the handle of `other` if the text is new and the table is full. Keep the handle for later
+    /// calls.
     fn intern(text: &str) -> Self::Value
     where
         Self::Value: Sized,
@@ -83,15 +84,15 @@ pub trait InternedKey: Key + Sized {
         Self::table().resolve(text, Self::META.name)
     }
 
-    /// Gives these texts the first ordinals, in this order. If each replica calls it at start with the same list, all replicas
-    /// use the same ordinals and agree on which of these texts become `other`.
+    /// Gives these texts the first ordinals, in this order. If each replica calls this function at start with the same list, all
+    /// replicas use the same ordinals and agree on the texts of this list that become `other`.
     fn seed(texts: &[&str]) {
         for text in texts {
             Self::ordinal(text);
         }
     }
 
-    /// The number of times a text was recorded as `other` because the table was full.
+    /// Returns how often a text was resolved to `other` because the table was full.
     fn overflowed() -> u64 {
         Self::table().overflowed()
     }
@@ -113,7 +114,7 @@ pub struct InternTable {
 }
 
 impl InternTable {
-    /// A table for `capacity` different texts.
+    /// Creates a table for `capacity` different texts.
     pub const fn new(capacity: usize) -> Self {
         InternTable { capacity, table: Table::new(capacity), reported: AtomicBool::new(false) }
     }

@@ -49,8 +49,8 @@ pub trait LabelKey: Key {
     type Itself;
 }
 
-/// The key `K`, if it may label a metric. Generated code names labels by this alias: for other keys it is not a type, and the
-/// compiler reports that once, however often the metric is used.
+/// The key `K`, if it may label a metric. Generated code names labels by this alias. For other keys the alias is not a type,
+/// and the compiler reports this error once, however often the metric is used.
 #[doc(hidden)]
 pub type LabelOf<K> = <K as LabelKey>::Itself;
 
@@ -132,7 +132,7 @@ pub enum ValueType {
     F64Array,
     /// A list of flags.
     BoolArray,
-    /// Any type, known only when the value is recorded: of an attribute that is named where it is recorded.
+    /// Any type, determined when the value is recorded. Only attributes without a declared key have this type.
     Any,
 }
 
@@ -162,7 +162,7 @@ pub struct KeyMeta {
     pub cardinality: Option<usize>,
     /// Whether a shared value is sent to the next process as baggage.
     pub baggage: bool,
-    /// Whether log lines and records below a span that shares a value carry it too.
+    /// Whether log lines and records below a span that shares a value also carry this value.
     pub logs: bool,
     /// The place of the declaration.
     pub location: &'static Location<'static>,
@@ -233,18 +233,19 @@ impl KeyMeta {
         self
     }
 
-    /// Returns the text of a label's value.
+    /// Returns the text of a label's value; `?` if the implementation of the label panics.
     pub(crate) fn label_text(&self, ordinal: usize) -> LabelText {
         // A hand-written label may panic, which must not end the reader or the program.
         std::panic::catch_unwind(|| (self.text)(ordinal)).unwrap_or(LabelText::Borrowed("?"))
     }
 
-    /// Whether several attributes represent the label on metrics.
+    /// Returns whether several attributes represent the label on metrics.
     pub(crate) fn is_joint(&self) -> bool {
         !self.parts.is_empty()
     }
 
-    /// Returns the attributes that represent a value of the label on metrics.
+    /// Returns the attributes that represent a value of the label on metrics; those with an empty text are omitted if the label
+    /// has several.
     pub(crate) fn attributes(&self, ordinal: usize) -> impl Iterator<Item = (&'static str, LabelText)> {
         let whole = self.parts.is_empty().then(|| (self.name, self.label_text(ordinal)));
         let text = move |part| std::panic::catch_unwind(|| (self.part)(ordinal, part));
@@ -253,7 +254,7 @@ impl KeyMeta {
         whole.into_iter().chain(parts.filter(|(_, text)| !text.is_empty()))
     }
 
-    /// Whether the same ordinal always has the same text for both keys.
+    /// Returns whether the same ordinal always has the same text for both keys.
     pub(crate) fn same_texts(&self, other: &KeyMeta) -> bool {
         let same_place = self.location == other.location;
         let texts = |key: &KeyMeta| (0..key.cardinality.unwrap_or(0)).map(|at| key.label_text(at)).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! The built-in keys: those of tensor stores and GPU services, and names of OpenTelemetry's semantic conventions.
+//! The built-in keys: keys for tensor stores and GPU services, and names of OpenTelemetry's semantic conventions.
 //!
 //! Each module of conventional names states their version. Code takes such a name from its key, as `rpc::method::META.name`, so that a
 //! rename upstream is one line. Names that only one crate writes are in `tower-layers/src/{grpc,http}/conventions.rs` and
@@ -77,8 +77,8 @@ pub mod tensor {
     }
 }
 
-/// Errors. `error.type` is stable since version 1.23 of the semantic conventions. `error.message` is of versions 1.32 to 1.39, and
-/// deprecated since 1.40 in favour of names for each domain, of which there is none for spans.
+/// Errors. `error.type` is stable since version 1.23 of the semantic conventions. `error.message` was part of versions 1.32 to
+/// 1.39 and is deprecated since 1.40; the names that replace it belong to single domains, and none of them is for spans.
 ///
 /// ```
 /// use tracecast::{Key, keys::error};
@@ -159,7 +159,7 @@ pub mod http {
     }
 }
 
-/// Message queues, as in version 1.44 of the semantic conventions. These names are in development there and may change.
+/// Message queues, as in version 1.44 of the semantic conventions, where these names are in development and may change.
 pub mod messaging {
     crate::tc_keys! {
         /// The messaging product, such as `kafka`.

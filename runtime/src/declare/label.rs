@@ -46,13 +46,15 @@ pub trait Label: Copy {
     #[doc(hidden)]
     const NONE: Option<usize> = None;
 
-    /// The ordinal of this value, less than `CARDINALITY`.
+    /// Returns the ordinal of this value, which is less than `CARDINALITY`.
     fn ordinal(self) -> usize;
 
-    /// The text of the value with this ordinal. It is called while records are read, so it must not read records itself.
+    /// Returns the text of the value with this ordinal. Tracecast calls this function while it reads records, so an
+    /// implementation must not read records itself.
     fn value(ordinal: usize) -> Cow<'static, str>;
 
-    /// The text of the attribute at this position of `PARTS`. An empty text leaves the attribute out.
+    /// Returns the text of the attribute at this position of `PARTS`; an empty text leaves the attribute out. The default is
+    /// the text of the whole value.
     fn part(ordinal: usize, part: usize) -> Cow<'static, str> {
         let _ = part;
         Self::value(ordinal)
@@ -72,7 +74,7 @@ pub trait ClosedLabel: Sized {
     /// The texts, in the order of the ordinals.
     const VALUES: &'static [&'static str];
 
-    /// Returns the value with this text. An unknown text gives the `other` variant, if there is one.
+    /// Returns the value with this text. For an unknown text, returns the `other` variant, or `None` if there is no such variant.
     fn from_value(value: &str) -> Option<Self>;
 }
 
@@ -89,7 +91,7 @@ impl Label for bool {
     }
 }
 
-/// `None` is the last value and has the text `none`.
+/// A label that may be missing: `None` is the last value and has the text `none`.
 impl<L: Label> Label for Option<L> {
     const CARDINALITY: usize = L::CARDINALITY + 1;
     const PARTS: &'static [&'static str] = L::PARTS;

@@ -1,4 +1,4 @@
-//! The metrics of an annotated function: plain data.
+//! The metrics of an annotated function, and the index of the labels that come from its result.
 
 use crate::declare::cells::Metric;
 use crate::declare::key::{Key, LabelKey};
@@ -16,8 +16,8 @@ pub struct Meter {
     pub(crate) first_item: Option<&'static Metric>,
     pub(crate) per_item: Option<&'static Metric>,
     pub(crate) items: Option<&'static Metric>,
-    /// For the labels that come from the result: the number of their label sets, and the label set that is used without
-    /// a result.
+    /// The number of label sets of the labels that come from the result; 1 without such labels. `no_result` is the label set of
+    /// calls without a result.
     pub(crate) results: u32,
     pub(crate) no_result: u32,
 }
@@ -73,7 +73,7 @@ impl Meter {
         items
     }
 
-    /// Adds the labels that come from the result.
+    /// Sets the labels that come from the result.
     pub const fn results<L: LabelSet>(mut self) -> Self {
         // More label sets exceed any budget.
         assert!(L::CARDINALITY <= u32::MAX as usize);
@@ -82,23 +82,23 @@ impl Meter {
         self
     }
 
-    /// Whether start and end of a call are timed.
+    /// Returns whether the time since the start of a call is measured: at its end, or at the first item of a stream.
     pub(crate) fn times_calls(&self) -> bool {
         self.duration.is_some() || self.first_item.is_some()
     }
 
-    /// Whether each item is timed.
+    /// Returns whether the times of a stream's items are measured.
     pub(crate) fn times_items(&self) -> bool {
         self.first_item.is_some() || self.per_item.is_some()
     }
 }
 
-/// The index of the labels that come from the result; `None` before the first label.
+/// The index of the labels that come from the result; `None` until the first label is added.
 #[derive(Debug, Default)]
 pub struct ResultLabels(Option<usize>);
 
 impl ResultLabels {
-    /// Returns the index, or `u32::MAX` if it is out of range.
+    /// Returns the index, or `u32::MAX` if the index is out of range; `None` until the first label is added.
     #[inline(always)]
     pub(crate) fn index(&self) -> Option<u32> {
         self.0.map(|index| u32::try_from(index).unwrap_or(u32::MAX))

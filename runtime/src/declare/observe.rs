@@ -1,4 +1,4 @@
-//! Gauges that are read by callbacks when metrics are collected.
+//! Gauges whose values come from callbacks when metrics are collected.
 //!
 //! Callbacks are user code: they may panic or hang. They run on separate threads, and a collection waits for them only
 //! for a given time. A thread that hangs is abandoned with its callback; after a short time another thread calls the
@@ -21,9 +21,9 @@ struct Callback {
     metric: &'static Metric,
     set: usize,
     read: Read,
-    /// Whether a thread, which may be an abandoned one, is calling it.
+    /// Whether a thread, which may have been abandoned, is calling `read`.
     busy: AtomicBool,
-    /// Whether its last call was slow.
+    /// Whether the last call took at least half of the time that a collection waits.
     slow: AtomicBool,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Callbacks> {
     CALLBACKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps a callback registered while it lives. Just after the drop the callback may still be running.
+/// Keeps a callback registered until the drop. A call that began before the drop may still be running afterwards.
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
@@ -59,7 +59,7 @@ pub struct Observation(u64);
 
 impl Drop for Observation {
     fn drop(&mut self) {
-        // It is dropped after the lock is released: it may hold values whose destructors are user code.
+        // The callback is dropped after the lock is released: it may hold values whose destructors are user code.
         let _removed = lock().0.remove(&self.0);
     }
 }
@@ -83,20 +83,21 @@ pub(crate) struct Observed {
     pub(crate) value: Amount,
 }
 
-/// Calls the callbacks of all metrics that are on. Returns the values that arrived within `patience`.
+/// Calls the callbacks of all metrics that are on. Returns the values that arrived within `patience`, one for each label set of a
+/// metric.
 pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
     let mut due: Vec<Arc<Callback>> =
         lock().0.values().filter(|callback| callback.metric.state() != 0).cloned().collect();
     if due.is_empty() {
         return Vec::new();
     }
-    // Slow callbacks come last, so that the others need not wait for them every time.
+    // Slow callbacks come last, so that fast ones do not wait for them at each collection.
     due.sort_by_key(|callback| callback.slow.load(Relaxed));
     let call = |callback: Arc<Callback>| -> Call<_> { Box::new(move || callback.call(patience)) };
     let mut newest: BTreeMap<(&str, usize), (u64, Observed)> = BTreeMap::new();
     for (id, observed) in call_all(due.into_iter().map(call).collect(), patience) {
         let place = (observed.metric.meta().name, observed.set);
-        // Of two callbacks for the same labels the newer one counts.
+        // Of two callbacks for the same labels, the newer one provides the value.
         if newest.get(&place).is_none_or(|(known, _)| *known < id) {
             newest.insert(place, (id, observed));
         }
@@ -104,10 +105,10 @@ pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
     newest.into_values().map(|(_, observed)| observed).collect()
 }
 
-/// Values that were missing in a collection because their callbacks had not returned.
+/// The number of values that were missing in collections because their callbacks had not returned.
 static LATE: AtomicU64 = AtomicU64::new(0);
 
-/// Returns how many values were missing in collections because their callbacks had not returned.
+/// Returns the number of values that were missing in collections because their callbacks had not returned.
 #[cfg(has_otlp)]
 pub(crate) fn late() -> u64 {
     LATE.load(Relaxed)
@@ -121,12 +122,12 @@ pub(crate) fn is_still_busy() {
 /// A call of a user's callback.
 pub(crate) type Call<T> = Box<dyn FnOnce() -> Option<T> + Send>;
 
-/// The largest time of a call before another thread makes the remaining calls.
+/// The time without a result after which more threads are started for the remaining calls.
 const OWN_TIME: Duration = Duration::from_millis(100);
 /// The largest number of threads for one collection.
 const MOST_THREADS: usize = 64;
 
-/// Makes the calls on separate threads. Returns the results that arrived within `patience`.
+/// Makes the calls on separate threads. Returns the results that arrived within `patience`; none if no thread can be started.
 pub(crate) fn call_all<T: Send + 'static>(calls: Vec<Call<T>>, patience: Duration) -> Vec<T> {
     let deadline = Instant::now().checked_add(patience);
     let (mut missing, mut values) = (calls.len(), Vec::new());
@@ -161,7 +162,7 @@ pub(crate) fn call_all<T: Send + 'static>(calls: Vec<Call<T>>, patience: Duratio
     values
 }
 
-/// Starts a thread that makes the calls one after the other. False if it could not be started.
+/// Starts a thread that makes the calls one after the other. Returns false if the thread could not be started.
 fn start_calling<T: Send + 'static>(
     calls: &Arc<Mutex<std::vec::IntoIter<Call<T>>>>,
     send: &mpsc::Sender<Option<T>>,
@@ -189,7 +190,7 @@ impl Callback {
     }
 }
 
-/// Resets the state in a forked child, on its only thread: the calling threads do not exist there.
+/// Marks all callbacks as not running in a forked child, on its only thread: the calling threads do not exist there.
 pub(crate) fn abandon() {
     for callback in lock().0.values() {
         callback.busy.store(false, Relaxed);

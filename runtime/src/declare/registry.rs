@@ -2,7 +2,7 @@
 //!
 //! The macros put each static into a link section. The sections are emitted directly and not through `linkme`, to keep
 //! `cargo check` of annotated code fast. [`sections`] describes how copies of this crate share them.
-//! On targets without these sections (wasm, miri) callsites register on first use, and keys are found through them.
+//! On targets without these sections (wasm, miri) callsites and metrics register on first use, and keys are found through them.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
@@ -75,7 +75,7 @@ pub(crate) fn register_metric(metric: &'static Metric) {
     METRICS.add(metric);
 }
 
-/// A list of statics that registered at run time. They are never removed.
+/// A list of statics that registered at run time. Entries are never removed.
 struct List<T: 'static>(AtomicPtr<Node<T>>);
 
 struct Node<T: 'static> {
@@ -94,7 +94,7 @@ impl<T> List<T> {
     fn iter(&self) -> impl Iterator<Item = &'static T> {
         // SAFETY: only `add` stores here, and only nodes that are never freed; the Acquire pairs with its Release.
         let first = unsafe { self.0.load(Acquire).as_ref::<'static>() };
-        // SAFETY: a node's successor was in the list before it, and so is published with it.
+        // SAFETY: a node's successor was in the list before the node, and so is published with the node.
         std::iter::successors(first, |node| unsafe { node.next.as_ref() }).map(|node| node.item)
     }
 }
@@ -124,7 +124,7 @@ unsafe fn own_callsites(start: *const u8, stop: *const u8) -> impl Iterator<Item
 ///
 /// # Safety
 /// Between `start` and `stop` there are statics of the section with this index, of any copies of this crate, and zeros.
-/// Those of this copy are of type `T`, or of types that are transparently one.
+/// The statics of this copy are of type `T`, or of a `repr(transparent)` wrapper of `T`.
 unsafe fn own_statics<T: 'static>(
     start: *const u8,
     stop: *const u8,

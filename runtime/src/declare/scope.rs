@@ -1,4 +1,4 @@
-//! Instrumentation scopes: the crate that declares our spans and metrics, and the library of third-party ones.
+//! Instrumentation scopes: the crate that declares our spans and metrics, and the library that makes third-party telemetry.
 
 use crate::declare::value::OwnedValue;
 

@@ -1,13 +1,13 @@
 //! The link sections that collect statics, and how each copy of this crate finds its own statics in them.
 //!
-//! Cargo may link several copies of this crate into one program: two versions, or one version from two sources. All of
-//! them use the same sections, and the types in there may differ between them. So every static in a section begins with
-//! its owner and its size: in callsites, of which there are many, as a number ([`owner_of`]), in keys and metrics as a
-//! reference to a [`Source`]. A source begins with a [`Head`], which refers to the [`Owner`], a static of which each
-//! copy has its own. A copy reads its own statics and skips the others by the sizes that their owner states.
+//! Cargo may link several copies of this crate into one program: two versions, or one version from two sources. All copies
+//! use the same sections, but their types may differ. So every static in a section begins with its owner and its size. A
+//! callsite begins with one number that contains both ([`owner_of`]), because a program has many callsites. A key or a metric
+//! begins with a reference to a [`Source`]. A source begins with a [`Head`], which refers to the [`Owner`] of the copy, and the
+//! owner contains the sizes. A copy reads its own statics and skips all others by their size.
 //!
-//! So the layouts of these beginnings and of `Owner` are the same in all copies. Changing one of them requires new
-//! names of the sections: the names contain the number of this format.
+//! The layouts of `Head` and `Owner`, and of the number of a callsite, are the same in all copies. A change of these layouts
+//! requires new names of the sections, which contain the number of this format.
 
 use std::panic::Location;
 use std::sync::atomic::AtomicU8;
@@ -36,15 +36,15 @@ pub(crate) struct Head {
 pub(crate) struct Owner {
     /// The size of the statics in each section.
     pub(crate) sizes: [usize; SECTIONS],
-    /// The address of a writable static of the copy: linkers may merge equal constants, but never this. It is a pointer
-    /// and not the static itself, because constants refer to owners, and before Rust 1.90 a constant may not refer to
-    /// mutable data.
+    /// The address of a writable static of the copy: linkers may merge equal constants, but never writable statics. The field is
+    /// a pointer and not a reference, because constants refer to owners, and before Rust 1.90 a constant may not refer to mutable
+    /// data.
     pub(crate) unique: *const AtomicU8,
 }
 
 // SAFETY: nothing reads or writes through the pointer.
 unsafe impl Send for Owner {}
-// SAFETY: as above.
+// SAFETY: nothing reads or writes through the pointer.
 unsafe impl Sync for Owner {}
 
 /// Indices of [`Owner::sizes`]; the first is unused.
@@ -65,7 +65,7 @@ pub(crate) const fn owner_of(bytes: usize) -> u64 {
     hash << 6 | (bytes / 8) as u64
 }
 
-/// Returns the size of the callsite that begins with this number. A zero is part of a gap.
+/// Returns the size in bytes of the callsite that begins with this number. A zero is part of a gap, and has the size of a number.
 pub(crate) fn size_by_owner(owner: u64) -> usize {
     if owner == 0 { size_of::<u64>() } else { 8 * (owner as usize & 63) }
 }
@@ -94,7 +94,7 @@ macro_rules! __in_elf_section {
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = "tc1_metrics")] $($item)* };
 }
 
-/// Like `__in_elf_section`, for Mach-O.
+/// Puts a static into the section of spans, keys or metrics of a Mach-O file (see `__in_elf_section`).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __in_mach_section {
@@ -103,7 +103,7 @@ macro_rules! __in_mach_section {
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = "__DATA,tc1_metrics")] $($item)* };
 }
 
-/// Like `__in_elf_section`, for COFF.
+/// Puts a static into the section of spans, keys or metrics of a COFF file (see `__in_elf_section`).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __in_coff_section {
@@ -112,16 +112,16 @@ macro_rules! __in_coff_section {
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = ".tc1m$b")] $($item)* };
 }
 
-/// Leaves a static as it is, for targets without sections.
+/// Declares a static in no particular section, for targets without these sections (see `__in_elf_section`).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __in_no_section {
     ($section:ident $($item:tt)*) => { $($item)* };
 }
 
-// One of these modules is compiled, by the format of object files: `in_section` and the entry point `tc_span` put a
-// static into a section, `bounds` returns the ends of a section, and `LINKED` is whether there are sections. Without
-// sections, statics register on first use.
+// One of these modules is compiled, depending on the format of object files: `in_section` and the entry point `tc_span` put a
+// static into a section, `bounds` returns the ends of a section, and `LINKED` is true if there are sections. Without sections,
+// statics register on first use.
 pub(crate) use self::format::{LINKED, bounds};
 pub use self::format::{in_section, tc_span};
 

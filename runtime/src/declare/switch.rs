@@ -13,14 +13,14 @@ pub(crate) struct State {
     recording: bool,
     captures: usize,
     filter: Option<Filter>,
-    /// Which spans record how long they were polled, beside those that ask for it.
+    /// The spans that record how long they were polled. A matching rule overrides the option of the function.
     busy: Option<Filter>,
-    /// Stalls are looked for.
+    /// Whether stall detection is on.
     watching: bool,
     metering: bool,
     /// Names of metrics, or prefixes that end in `*`, and whether these metrics are on. The last match decides.
     metrics: Vec<(String, bool)>,
-    /// Metrics that are not metered, because another declaration of the same name is.
+    /// Declarations that are not metered, because a different metric with the same name is.
     conflicting: Vec<&'static Metric>,
 }
 
@@ -56,13 +56,14 @@ impl State {
         }
     }
 
-    /// Whether its spans record how long they were polled: as the configuration says, else as the function does.
+    /// Returns whether the callsite's spans record how long they were polled. A rule of the configuration overrides the option
+    /// of the function.
     fn is_timed(&self, callsite: &Callsite) -> bool {
         let configured = self.busy.as_ref().and_then(|filter| filter.rule_of(callsite.name()));
         configured.unwrap_or_else(|| callsite.asks_for_busy_times())
     }
 
-    /// The state of the metrics of a callsite. The filter of spans does not affect it.
+    /// Returns the flags for the metrics of a callsite. The filter of spans does not affect these flags.
     fn of_meter(&self, callsite: &Callsite) -> u8 {
         let metrics = callsite.metrics().into_iter().flat_map(|meter| meter.metrics());
         let on = metrics.fold(0, |on, metric| on | self.of_metric(metric));
@@ -112,7 +113,7 @@ fn change(change: impl FnOnce(&mut State)) {
 
 static CLAIMED: AtomicBool = AtomicBool::new(false);
 
-/// Claims recording for the caller. False if it is already claimed.
+/// Claims recording for the caller. Returns false if recording is already claimed.
 pub(crate) fn claim_recording() -> bool {
     !CLAIMED.swap(true, AcqRel)
 }
@@ -121,13 +122,13 @@ pub(crate) fn start_recording() {
     change(|state| state.recording = true);
 }
 
-/// Pauses or resumes recording without giving up the claim.
+/// Pauses recording without giving up the claim, or resumes it. Does not resume if recording is not claimed.
 #[cfg(has_otlp)]
 pub(crate) fn pause_recording(paused: bool) {
     change(|state| state.recording = !paused && CLAIMED.load(Relaxed));
 }
 
-/// Switches recording off and gives up the claim.
+/// Switches recording off, resets filters and stall detection, and gives up the claim.
 pub(crate) fn stop_recording() {
     change(|state| {
         state.recording = false;
@@ -146,7 +147,7 @@ pub(crate) fn set_busy(filter: Filter) {
     change(|state| state.busy = Some(filter));
 }
 
-/// Switches stall detection on or off, for spans that begin from now on.
+/// Switches stall detection on or off, for spans that begin later. Stays off if recording is not claimed.
 #[cfg(any(has_otlp, feature = "__internals"))]
 pub(crate) fn set_watching(watching: bool) {
     change(|state| state.watching = watching && CLAIMED.load(Relaxed));
@@ -162,12 +163,12 @@ pub(crate) fn end_capture() {
 
 static CLAIMED_METERING: AtomicBool = AtomicBool::new(false);
 
-/// Claims metrics for the caller. False if they are already claimed.
+/// Claims metrics for the caller. Returns false if metrics are already claimed.
 pub(crate) fn claim_metering() -> bool {
     !CLAIMED_METERING.swap(true, AcqRel)
 }
 
-/// Gives up the claim without switching anything.
+/// Gives up the claim of metrics without switching anything.
 pub(crate) fn unclaim_metering() {
     CLAIMED_METERING.store(false, Release);
 }
@@ -180,13 +181,13 @@ pub(crate) fn start_metering(off: &[String], conflicting: Vec<&'static Metric>) 
     });
 }
 
-/// Pauses or resumes metrics without giving up the claim.
+/// Pauses metrics without giving up the claim, or resumes them. Does not resume if metrics are not claimed.
 #[cfg(has_otlp)]
 pub(crate) fn pause_metering(paused: bool) {
     change(|state| state.metering = !paused && CLAIMED_METERING.load(Relaxed));
 }
 
-/// Switches metrics off and gives up the claim.
+/// Switches metrics off, resets the switches of single metrics, and gives up the claim.
 pub(crate) fn stop_metering() {
     change(|state| {
         state.metering = false;
@@ -195,7 +196,7 @@ pub(crate) fn stop_metering() {
     unclaim_metering();
 }
 
-/// Switches metrics on or off by name or by prefix.
+/// Switches metrics on or off by name, or by a prefix that ends in `*`.
 pub(crate) fn switch_metrics(pattern: &str, on: bool) {
     change(|state| {
         // The new pattern overrides the patterns that it covers.
@@ -204,12 +205,12 @@ pub(crate) fn switch_metrics(pattern: &str, on: bool) {
     });
 }
 
-/// Whether a metric matches this name or prefix.
+/// Returns whether a metric has this name, or begins with this prefix if the pattern ends in `*`.
 pub(crate) fn names_a_metric(pattern: &str) -> bool {
     registry::metrics().any(|metric| matches(pattern, metric.meta().name))
 }
 
-/// Returns the state of a metric. Registers it first if necessary.
+/// Returns the state of a metric. Registers a metric that is new.
 #[cold]
 pub(crate) fn resolve_metric(metric: &'static Metric) -> i8 {
     let state = lock();
@@ -220,7 +221,7 @@ pub(crate) fn resolve_metric(metric: &'static Metric) -> i8 {
     metric.state()
 }
 
-/// Whether a test is capturing.
+/// Returns whether a test is capturing.
 #[inline]
 pub fn is_capturing() -> bool {
     CAPTURING.load(Relaxed)
@@ -228,30 +229,30 @@ pub fn is_capturing() -> bool {
 
 static CAPTURING: AtomicBool = AtomicBool::new(false);
 
-/// Flags of everything that can be on: `SPANS`, `METRICS`.
+/// The flags `SPANS` and `METRICS` of the telemetry that can be on.
 static ON: AtomicU8 = AtomicU8::new(0);
 const SPANS: u8 = 1;
 const METRICS: u8 = 2;
 
-/// Whether any span can be on. For spans that have no callsite yet.
+/// Returns whether any span can be on. Used for spans that have no callsite yet.
 #[inline]
 pub(crate) fn is_on() -> bool {
     ON.load(Relaxed) & SPANS != 0
 }
 
-/// Whether any metric can be on.
+/// Returns whether any metric can be on.
 #[inline]
 pub fn is_measuring() -> bool {
     ON.load(Relaxed) & METRICS != 0
 }
 
-/// Whether any span or metric can be on.
+/// Returns whether any span or metric can be on.
 #[inline]
 pub fn is_active() -> bool {
     ON.load(Relaxed) != 0
 }
 
-/// Returns the state of a callsite. Registers it first if necessary.
+/// Returns the state of a callsite. Registers a callsite that is new.
 #[cold]
 pub(crate) fn resolve(callsite: &'static Callsite) -> u8 {
     let state = lock();
@@ -263,7 +264,7 @@ pub(crate) fn resolve(callsite: &'static Callsite) -> u8 {
     callsite.state()
 }
 
-/// Switches everything off in a forked child.
+/// Switches spans, metrics and captures off in a forked child, and gives up the claims.
 pub(crate) fn off_after_fork() {
     let mut state = lock();
     state.recording = false;

@@ -91,7 +91,7 @@ pub enum OwnedValue {
 }
 
 impl Value<'_> {
-    /// Converts to an owned value. `None` if the value is absent, or a label, whose text depends on the key.
+    /// Converts to an owned value. Returns `None` if the value is absent, or a label, whose text depends on the key.
     pub(crate) fn into_owned(self) -> Option<OwnedValue> {
         Some(match self {
             Value::Bool(flag) => OwnedValue::Bool(flag),
@@ -106,8 +106,8 @@ impl Value<'_> {
     }
 }
 
-/// Converts a list. If a number is too large for a signed integer, all numbers become texts, as a single one does in
-/// OTLP.
+/// Converts a list. If a number is too large for a signed integer, all numbers become texts. (OTLP has only signed integers; a
+/// single large number is exported as text, too.)
 fn owned_array(array: Array<'_>) -> OwnedValue {
     let mut owned = match array.of() {
         ValueType::F64 => OwnedValue::F64Array(Vec::new()),
@@ -149,7 +149,7 @@ impl OwnedValue {
         }
     }
 
-    /// Keeps the first elements of a list.
+    /// Shortens a list to its first `elements` elements. Other values are unchanged.
     pub(crate) fn truncate(&mut self, elements: usize) {
         match self {
             OwnedValue::StrArray(texts) => texts.truncate(elements),
@@ -178,7 +178,7 @@ impl OwnedValue {
         }
     }
 
-    /// The number of bytes that the value owns on the heap.
+    /// Returns the number of bytes that the value owns on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             OwnedValue::Str(Cow::Owned(text)) => text.len(),
@@ -291,7 +291,7 @@ macro_rules! into_value {
 
 into_value!(u64: u8, u16, u32 => |value| Value::U64(u64::from(value)));
 into_value!(u64: u64 => |value| Value::U64(value));
-// `i32` is the type of literals without a suffix. A negative one is recorded as a signed number.
+// `i32` is the type of literals without a suffix. A negative number is recorded as a signed one.
 into_value!(u64: i32 => |value| u64::try_from(value).map_or(Value::I64(value.into()), Value::U64));
 into_value!(u64: usize => |value| Value::U64(value as u64));
 into_value!(u64: NonZeroU32 => |value| Value::U64(u64::from(value.get())));
@@ -573,7 +573,7 @@ impl<'a, T: ?Sized> Borrowed<'a, T> {
 /// that was written until then.
 pub(crate) fn formatted<R>(value: &dyn fmt::Display, f: impl FnOnce(&str) -> R) -> R {
     let mut text = Bounded { bytes: [0; 1024], len: 0 };
-    // The result only tells whether the text was cut. A panic of `Display` must not reach the program.
+    // The result is ignored: an error means only that the text was cut, and a panic of `Display` must not reach the program.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let _ = fmt::write(&mut text, format_args!("{value}"));
     }));

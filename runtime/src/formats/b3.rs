@@ -1,4 +1,4 @@
-//! B3, the format of Zipkin: one header or several.
+//! B3, the propagation format of Zipkin: a single header `b3`, or separate headers `x-b3-*`.
 
 use super::{hex, trim};
 
@@ -16,18 +16,18 @@ pub(crate) enum Decision {
     Deferred,
     Deny,
     Accept,
-    /// Accepted, and samplers must not override it.
+    /// Accept, and samplers must not override this decision.
     Debug,
 }
 
 impl Decision {
-    /// Whether a parent with this decision counts as sampled.
+    /// Returns whether a parent with this decision counts as sampled.
     pub(crate) fn sampled(self) -> bool {
         matches!(self, Decision::Accept | Decision::Debug)
     }
 }
 
-/// The content of B3 headers. Parsed ids are never zero. A decision without ids applies to a trace that has not begun.
+/// The content of B3 headers. Parsed ids are never zero. A decision without ids applies to the trace that the receiver begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct B3 {
     /// The trace id and the span id.
@@ -44,12 +44,14 @@ impl B3 {
     /// write.
     pub(crate) const SEVERAL: [&str; 5] = [TRACE_ID, SPAN_ID, SAMPLED, FLAGS, PARENT_ID];
 
-    /// Reads the headers. The separate headers are used only if the single one is missing or invalid.
+    /// Reads the headers. The separate headers are used only if the single header is missing or invalid. Returns `None` if the
+    /// separate headers are also missing or invalid.
     pub(crate) fn read<'a>(get: impl Fn(&'static str) -> Option<&'a [u8]>) -> Option<Self> {
         get(SINGLE).and_then(Self::parse).or_else(|| Self::several(get))
     }
 
-    /// Parses `{trace id}-{span id}[-{decision}[-{parent}]]`, or a decision alone.
+    /// Parses the single header: `{trace id}-{span id}[-{decision}[-{parent}]]`, or a decision alone. Returns `None` if it is
+    /// invalid.
     pub(crate) fn parse(value: &[u8]) -> Option<Self> {
         let value = trim(value);
         if let [decision] = value {
@@ -110,7 +112,7 @@ impl B3 {
         &out[..len]
     }
 
-    /// Calls `set` for each of the separate headers.
+    /// Calls `set` with the name and value of each separate header that has to be sent.
     pub(crate) fn write_several(&self, mut set: impl FnMut(&'static str, &[u8])) {
         if let Some((trace_id, span_id)) = self.ids {
             set(TRACE_ID, &hex::of_u128(trace_id));
@@ -120,7 +122,7 @@ impl B3 {
             Decision::Deferred => {}
             Decision::Deny => set(SAMPLED, b"0"),
             Decision::Accept => set(SAMPLED, b"1"),
-            // The debug flag implies acceptance, which must not be sent as well.
+            // The debug flag implies acceptance, so `x-b3-sampled` must not be sent.
             Decision::Debug => set(FLAGS, b"1"),
         }
     }
@@ -135,7 +137,7 @@ fn decided(decision: u8) -> Option<Decision> {
     }
 }
 
-/// Parses both ids. A trace id may have 64 bits.
+/// Parses a trace id of 128 or 64 bits and a span id. Returns `None` if one of them is invalid or zero.
 fn ids(trace_id: &[u8], span_id: &[u8]) -> Option<(u128, u64)> {
     let trace_id = match trace_id.len() {
         16 => u128::from(number(trace_id.try_into().ok()?)?),
@@ -148,7 +150,7 @@ fn ids(trace_id: &[u8], span_id: &[u8]) -> Option<(u128, u64)> {
     (trace_id != 0 && span_id != 0).then_some((trace_id, span_id))
 }
 
-/// Parses a 64-bit number. Some senders write upper case.
+/// Parses a 64-bit number. Accepts upper case, which some senders write.
 fn number(digits: &[u8; 16]) -> Option<u64> {
     hex::u64(&digits.map(|digit| digit.to_ascii_lowercase()))
 }

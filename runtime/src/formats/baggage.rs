@@ -1,7 +1,7 @@
 //! W3C Baggage: key-value pairs that travel with a request.
 //!
-//! Members are stored as received, without whitespace, and decoded on access. So the next process receives the sender's
-//! own encoding.
+//! Members are stored as received, without whitespace, and decoded on access. So the encoding of the sender reaches the next
+//! process unchanged.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::{percent, trim, trim_text};
 const MEMBERS: usize = 64;
 /// The largest number of bytes that are kept.
 const BYTES: usize = 8192;
-/// Limits on reading, in bytes and in members. Each member is compared with all that are kept.
+/// Limits on reading, in bytes and in members. Members are limited in number because each is compared with all kept members.
 const READ: usize = 2 * BYTES;
 const COMPARED: usize = 4 * MEMBERS;
 
@@ -36,11 +36,12 @@ impl<'a> Member<'a> {
 }
 
 impl Baggage {
-    /// Parses the values of all headers, in their order. Skips members that break the grammar and members that do not fit. The
-    /// last of several members with the same key is kept.
+    /// Parses the values of all headers, in their order, up to the limits on reading. Skips members that break the grammar and
+    /// members that do not fit. Of several members with the same key, the last one replaces the others, in the place of the
+    /// first one.
     pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut read = 0;
-        // One byte beyond the limit shows whether the last member is complete.
+        // One byte more than the limit is read, which shows whether the last member is complete.
         let lines = lines.into_iter().map(|line| line.get(..=READ).unwrap_or(line));
         let pieces = lines.flat_map(|line| line.split(|byte| *byte == b',')).take_while(|piece| {
             read += piece.len() + 1;
@@ -82,7 +83,8 @@ impl Baggage {
         self.iter().find(|member| member.key == key).map(|member| member.value())
     }
 
-    /// Adds a member, or replaces the one with the same key. `None` if the key is not a token or the member does not fit.
+    /// Adds a member at the end, and removes the member with the same key. Returns `None` if the key is not a token or the
+    /// member does not fit.
     pub(crate) fn with(&self, key: &str, value: &str) -> Option<Self> {
         // Encoding never shortens a value, so a value that is too long is refused before it is encoded.
         if !is_token(key) || key.len().saturating_add(value.len()) >= BYTES {
@@ -114,7 +116,7 @@ impl Baggage {
     }
 }
 
-/// Adds one member if it fits.
+/// Adds the text of one member, which `member` writes. If the text becomes too long, removes the member again and returns false.
 fn append(text: &mut String, member: impl FnOnce(&mut String)) -> bool {
     let before = text.len();
     if before > 0 {
@@ -128,7 +130,7 @@ fn append(text: &mut String, member: impl FnOnce(&mut String)) -> bool {
     fits
 }
 
-/// Splits a member into its key and the part after `=`. `None` if it breaks the grammar.
+/// Splits a member into its key and the part after `=`. Returns `None` if the member breaks the grammar.
 fn valid(member: &[u8]) -> Option<(&str, &str)> {
     let (key, rest) = std::str::from_utf8(trim(member)).ok()?.split_once('=')?;
     let key = trim_text(key);

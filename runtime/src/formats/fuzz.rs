@@ -101,7 +101,8 @@ fn parent_by_the_book(input: &[u8]) -> Option<TraceParent> {
     (is_known && trace_id > 0 && span_id > 0).then_some(parent)
 }
 
-/// The buffer, the text that is kept, and the reference counts of the latter.
+/// The largest number of bytes that a parser of `tracestate` allocates: its buffer, the kept text and the reference counts of
+/// that text.
 const STATE_BYTES: usize = 512 + 512 + 16;
 
 #[test]
@@ -133,7 +134,8 @@ fn check_state(state: &TraceState) {
     }
 }
 
-/// The buffer and the text that is kept; the buffer grows once if the last member is too long for it.
+/// The largest number of bytes that a parser of `baggage` allocates: its buffer, which grows once if the last member is too
+/// long for it, the kept text and the reference counts of that text.
 const BAGGAGE_BYTES: usize = 3 * 8192 + 8192 + 16;
 
 #[test]
@@ -189,7 +191,7 @@ fn check_b3(b3: &B3) {
     assert_eq!(B3::read(get), Some(*b3));
 }
 
-/// An input holds the five headers of B3, one per line; an empty line is a missing header.
+/// Fuzzes the reader of all B3 headers. An input contains the five headers, one per line; an empty line is a missing header.
 #[test]
 fn b3_in_several_headers() {
     const NAMES: [&str; 5] = ["b3", "x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-b3-flags"];

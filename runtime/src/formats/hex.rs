@@ -7,7 +7,7 @@ pub(super) fn u64(digits: &[u8; 16]) -> Option<u64> {
     values(digits).map(|values| number(&values))
 }
 
-/// Returns the value of each digit, or `None` if one is invalid. The compiler vectorizes the loop.
+/// Returns the value of each digit, or `None` if a digit is invalid. The compiler vectorizes the loop.
 #[inline(always)]
 pub(super) fn values<const N: usize>(digits: &[u8; N]) -> Option<[u8; N]> {
     let (mut values, mut wrong) = ([0; N], false);

@@ -1,7 +1,7 @@
 //! Parses and writes propagation headers: W3C Trace Context, W3C Baggage and B3.
 //!
-//! Parsing takes linear time up to a bounded length and keeps a bounded text, whatever a peer sends. It never fails: invalid
-//! headers are treated as missing. Numbers are parsed without allocating.
+//! Parsing takes linear time up to a bounded length and keeps a bounded text, whatever a peer sends. Parsing returns no errors:
+//! invalid headers are treated as missing. Numbers are parsed without allocating.
 
 mod b3;
 mod baggage;
@@ -23,7 +23,7 @@ pub(crate) const TRACEPARENT: &str = "traceparent";
 pub(crate) const TRACESTATE: &str = "tracestate";
 pub(crate) const BAGGAGE: &str = "baggage";
 
-/// The content of the two headers of W3C Trace Context.
+/// The content of `traceparent` and `tracestate`, the two headers of W3C Trace Context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TraceContext {
     pub(crate) parent: TraceParent,
@@ -31,14 +31,15 @@ pub(crate) struct TraceContext {
 }
 
 impl TraceContext {
-    /// Parses the values of all headers of each name, in their order. Without a valid parent the state is ignored.
+    /// Parses the values of all headers of each name, in their order. Returns `None` unless there is exactly one `traceparent`
+    /// and it is valid. An invalid `tracestate` becomes empty.
     pub(crate) fn parse<'a>(
         parents: impl IntoIterator<Item = &'a [u8]>,
         states: impl IntoIterator<Item = &'a [u8]>,
     ) -> Option<Self> {
         let mut parents = parents.into_iter();
         let parent = parents.next().and_then(TraceParent::parse)?;
-        // More than one parent is ambiguous, even if all are equal.
+        // More than one parent is ambiguous, even if all parents are equal.
         if parents.next().is_some() {
             return None;
         }
@@ -46,7 +47,7 @@ impl TraceContext {
     }
 }
 
-/// Trims HTTP's optional whitespace, which is spaces and tabs only: `trim_ascii` would trim more.
+/// Trims HTTP's optional whitespace, which is spaces and tabs only: `trim_ascii` would also trim line ends.
 fn trim(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
         value = rest;

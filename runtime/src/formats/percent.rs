@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::base::percent::decoded;
 
-/// Encodes all bytes except unreserved ones. A `+` is encoded too, because Python would decode it as a space.
+/// Appends `value` to `out` and percent-encodes all bytes except unreserved ones. This includes `+`, which Python would decode
+/// as a space.
 pub(super) fn encode(value: &str, out: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for byte in value.bytes() {
@@ -17,7 +18,8 @@ pub(super) fn encode(value: &str, out: &mut String) {
     }
 }
 
-/// Decodes a text. Invalid UTF-8 becomes U+FFFD; a `%` without two digits is kept.
+/// Decodes a text. Invalid UTF-8 becomes U+FFFD; a `%` without two digits is kept. A `+` becomes a space if Python may have
+/// written the text (see `is_form`).
 pub(super) fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains(['%', '+']) {
         return Cow::Borrowed(text);
@@ -30,8 +32,8 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether Python may have written the text. Python encodes a space as `+` and escapes all reserved characters, so in a text with
-/// a reserved character or `%20` a `+` is a plus.
+/// Returns whether Python may have written the text. Python encodes a space as `+` and escapes all reserved characters. So if a
+/// text contains a reserved character or `%20`, each `+` in the text is a plus sign.
 fn is_form(text: &str) -> bool {
     text.bytes().all(|byte| is_unreserved(byte) || matches!(byte, b'+' | b'%')) && !text.contains("%20")
 }

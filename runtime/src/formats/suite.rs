@@ -28,7 +28,7 @@ fn restarts(headers: &[(&str, &str)]) {
     assert_eq!(read(headers), None, "{headers:?}");
 }
 
-/// Asserts that these headers result in this state beside a valid parent, and that the parent is accepted.
+/// Asserts that these `tracestate` headers result in this state if they follow a valid parent, and that the parent is accepted.
 #[track_caller]
 fn state(lines: &[&str], expected: &str) {
     let parent = ("traceparent", UNSAMPLED);

@@ -4,7 +4,7 @@ use super::hex;
 
 const SAMPLED: u8 = 1;
 const RANDOM: u8 = 2;
-/// The longest accepted header. Later versions may be longer than this one.
+/// The length of the longest accepted header. Later versions of the format may be longer than version 00.
 const READ: usize = 4096;
 
 /// The caller's span. Parsed ids are never zero.
@@ -13,7 +13,7 @@ pub(crate) struct TraceParent {
     pub(crate) trace_id: u128,
     pub(crate) span_id: u64,
     pub(crate) sampled: bool,
-    /// Whether the last seven bytes of the trace id are random. Children inherit it with the trace id.
+    /// Whether the last seven bytes of the trace id are random. Children inherit this flag with the trace id.
     pub(crate) random: bool,
 }
 
@@ -25,7 +25,8 @@ impl TraceParent {
         if value.len() > READ {
             return None;
         }
-        // All versions share the first 55 bytes. A value of exactly that length can only be valid without whitespace.
+        // All versions share the first 55 bytes. A value of exactly 55 bytes is valid only without whitespace, so it needs no
+        // trimming.
         let value = if value.len() == Self::LENGTH { value } else { super::trim(value) };
         let (text, rest) = value.split_first_chunk::<{ Self::LENGTH }>()?;
         if [text[2], text[35], text[52]] != *b"---" {
@@ -52,7 +53,7 @@ impl TraceParent {
         (known && trace_id != 0 && span_id != 0).then_some(parent)
     }
 
-    /// Writes version 00 with the two flags that it defines.
+    /// Writes version 00 with the flags `sampled` and `random`.
     pub(crate) fn write(&self, out: &mut [u8; Self::LENGTH]) {
         let flags = (u8::from(self.sampled) * SAMPLED) | (u8::from(self.random) * RANDOM);
         out[..3].copy_from_slice(b"00-");

@@ -8,21 +8,22 @@ use super::trim_text;
 const MEMBERS: usize = 32;
 /// The largest number of bytes that are kept. The specification requires participants to propagate at least as many.
 const BYTES: usize = 512;
-/// Members longer than this are removed first if the list is too long.
+/// Members of more than this number of bytes are removed first if the list is too long.
 const LONG: usize = 128;
-/// The largest number of bytes that are read. The longest valid list without whitespace has half as many.
+/// The largest number of bytes that are read. The longest valid list without whitespace has about half as many.
 const READ: usize = 32 * 1024;
 /// The longest key, and the longest value.
 const PART: usize = 256;
 
-/// A valid list in one text of at most 512 bytes, without whitespace around its members. It may be empty.
+/// A list of valid members in one text of at most 512 bytes, without whitespace between members. The list may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TraceState(Option<Arc<str>>);
 
 impl TraceState {
     /// Parses the values of all headers, in their order. One invalid member makes the whole list empty, because members may
-    /// depend on each other. Two things are tolerated: a list that is too long is cut, and of several members with the same
-    /// key the first one, which is the newest, is kept.
+    /// depend on each other. A list of more than 32 members or 32 KiB also becomes empty. Two things are tolerated: from a list
+    /// of more than 512 bytes whole members are removed, and of several members with the same key only the first one, the
+    /// newest, is kept.
     pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut lines = lines.into_iter().peekable();
         // Most requests have no `tracestate`: this skips zeroing the array of members.
@@ -49,8 +50,8 @@ impl TraceState {
             .find_map(|(found, value)| (found == key).then_some(value))
     }
 
-    /// Puts this member first, removes one with the same key, and removes others if the list becomes too long. `None`
-    /// if the specification forbids the key or the value.
+    /// Puts this member first, removes the member with the same key, and removes other members if the list becomes too long.
+    /// Returns `None` if the specification forbids the key or the value, or the new member alone is too long.
     #[cfg(test)]
     pub(crate) fn with(&self, key: &str, value: &str) -> Option<Self> {
         let legal = is_key(key) && is_value(value) && !value.ends_with(' ');
@@ -111,7 +112,7 @@ impl<'a> Members<'a> {
         true
     }
 
-    /// Removes whole members from the end until the list fits, long ones first.
+    /// Removes whole members from the end until the list fits into `bytes`: first members longer than `LONG`, then any.
     fn fit(&mut self, bytes: usize) {
         let mut length = self.all().iter().map(|member| member.len() + 1).sum::<usize>().saturating_sub(1);
         for longer_than in [LONG, 0] {
@@ -142,14 +143,15 @@ fn key_of(member: &str) -> &str {
     member.split_once('=').map_or(member, |(key, _)| key)
 }
 
-/// Whether a key is valid. Level 1 allowed one `@` with a limit for each side; in level 2 it is an ordinary character.
+/// Returns whether a key is valid. Level 1 allowed one `@` with a length limit for each side; in level 2 `@` is an ordinary
+/// character.
 fn is_key(key: &str) -> bool {
     let first = key.starts_with(|first: char| first.is_ascii_lowercase() || first.is_ascii_digit());
     let legal = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'*' | b'/' | b'@');
     first && key.len() <= PART && key.bytes().all(legal)
 }
 
-/// Whether a value is valid. Leading spaces belong to it; the caller has trimmed trailing ones.
+/// Returns whether a value is valid. Leading spaces belong to the value; the caller has trimmed trailing spaces.
 fn is_value(value: &str) -> bool {
     let legal = |byte| matches!(byte, b' '..=b'~') && byte != b',' && byte != b'=';
     (1..=PART).contains(&value.len()) && value.bytes().all(legal)

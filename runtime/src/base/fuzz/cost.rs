@@ -1,11 +1,11 @@
-//! Bounds on the memory and the time of a parser.
+//! Checks the memory and the time that a parser takes.
 
 use std::time::Duration;
 
 #[path = "../../../tests/support/counting.rs"]
 mod counting;
 
-/// Runs `f`, which may allocate at most `bytes` in total, freed ones included.
+/// Runs `f` and returns its result. Panics if `f` allocates more than `bytes` in total, including memory that it frees again.
 #[track_caller]
 pub(crate) fn within<T>(bytes: usize, f: impl FnOnce() -> T) -> T {
     let before = counting::BYTES.get();
@@ -22,8 +22,9 @@ const LENGTHS: [usize; 2] = [4 << 10, 64 << 10];
 const FACTOR: u32 = 80;
 const ROUNDS: usize = 5;
 
-/// Asserts that the time of `parse` grows with the length of its input and not with its square. `repeated` is repeated up to
-/// each length, behind `head`. Processor time of the thread is measured, so that other processes do not count.
+/// Asserts that the time of `parse` grows with the length of its input and not with the square of the length. The input is
+/// `head`, followed by results of `repeated` up to each length. Measures the processor time of the thread, which excludes other
+/// processes.
 #[track_caller]
 pub(crate) fn assert_linear(head: &str, repeated: impl Fn(usize) -> String, parse: impl Fn(&[u8])) {
     let [short, long] = LENGTHS.map(|length| {

@@ -1,4 +1,4 @@
-//! Makes inputs, hands them to a property, and prints the one that failed.
+//! Generates the inputs of fuzz tests, checks a property for each input, and prints an input that fails.
 //!
 //! Two variables determine the inputs: `FUZZ_CASES` is the number of cases of each target, `FUZZ_SEED` the seed of the
 //! random numbers. To keep an input that failed, add the printed byte string to the seeds of its target: seeds run
@@ -19,12 +19,12 @@ impl Random {
         (product >> 64) as u64 ^ product as u64
     }
 
-    /// A number from 0 to `bound - 1`; 0 if the bound is 0.
+    /// Returns a number from 0 to `bound - 1`; 0 if the bound is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }
 
-    /// True once in `times`.
+    /// Returns true with a probability of 1 in `times`.
     pub(crate) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -38,8 +38,8 @@ impl Random {
 /// hold, and returns whether the parser accepted the input.
 ///
 /// # Panics
-/// Panics if the parser accepted fewer than one in fifty inputs, because such inputs test only the rejection of
-/// garbage.
+/// Panics if the parser accepted fewer than one in fifty of the inputs that `make` returned: such inputs would test only the
+/// rejection of garbage.
 pub(crate) fn run(
     name: &'static str,
     seeds: &[&[u8]],
@@ -82,13 +82,14 @@ impl Drop for Shown<'_> {
     }
 }
 
-/// Returns a seed after up to four mutations. `words` are tokens of the parser's grammar.
+/// Returns a seed after up to four mutations; one input in a thousand is also repeated up to `LONGEST`. `words` are tokens of the
+/// parser's grammar.
 pub(crate) fn mutated(random: &mut Random, seeds: &[&[u8]], words: &[&[u8]]) -> Vec<u8> {
     let mut input = random.pick(seeds).to_vec();
     for _ in 0..random.below(5) {
         mutate(random, &mut input, seeds, words);
     }
-    // Few inputs exceed every limit of the parsers.
+    // These long inputs exceed every limit of the parsers.
     if random.once_in(1_000) && !input.is_empty() {
         input = input.repeat(LONGEST / input.len());
     }

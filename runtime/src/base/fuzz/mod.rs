@@ -1,4 +1,4 @@
-//! Fuzzing of parsers, in tests only: inputs are mutations of seeds, and a property judges each of them.
+//! Fuzzing of parsers, in tests only: inputs are mutations of seeds, and each input is checked for a property.
 //!
 //! The targets are in modules named `fuzz` beside their parsers; `.ci/nightly` runs them with a million cases each.
 

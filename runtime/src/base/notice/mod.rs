@@ -12,10 +12,10 @@ use self::writer::Writer;
 /// The only writer, so that the order of lines is kept.
 static WRITER: Writer = Writer::new(lost_line);
 
-/// The format of notices while log lines are written.
+/// The format of notices while log lines are written; `None` at other times.
 static FORMAT: Mutex<Option<Format>> = Mutex::new(None);
 
-/// Formats a level and a text as a line.
+/// A function that formats a level and a text as a line.
 pub(crate) type Format = Arc<dyn Fn(u8, &str) -> String + Send + Sync>;
 
 /// The least important level that is written; 0 writes none.
@@ -34,7 +34,8 @@ pub(crate) fn set_level(level: u8) {
     LEVEL.store(level, Relaxed);
 }
 
-/// Sets the format of notices. Without one they are `tracecast: <text>`.
+/// Sets the format of notices. Without a format they are `tracecast: <text>`; warnings and errors have their level before the
+/// text.
 #[cfg(has_logs)]
 pub(crate) fn set_format(format: Option<Format>) {
     *self::format() = format;
@@ -44,7 +45,7 @@ fn format() -> MutexGuard<'static, Option<Format>> {
     FORMAT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes a notice about something that is wrong.
+/// Writes a notice of level [`WARN`], if that level is enabled.
 pub(crate) fn say(text: std::fmt::Arguments<'_>) {
     at(WARN, text);
 }
@@ -56,7 +57,7 @@ pub(crate) fn at(level: u8, text: std::fmt::Arguments<'_>) {
     }
 }
 
-/// Formats a notice as a line. The level appears once, even if the text begins with it.
+/// Formats a notice as a line. If the text begins with the level, the level is not repeated.
 fn line(level: u8, text: &str) -> String {
     let prefix = match level {
         ERROR => "error: ",
@@ -68,8 +69,8 @@ fn line(level: u8, text: &str) -> String {
     format.map_or_else(|| format!("tracecast: {prefix}{text}\n"), |format| format(level, text))
 }
 
-/// Writes whole lines to standard error. Never waits: lines that would block are queued. If the queue is full they are dropped
-/// and counted.
+/// Writes whole lines to standard error. On Unix this never waits: lines that would block are queued, or dropped and counted if
+/// the queue is full. Other systems write at once.
 pub(crate) fn write(lines: &[u8]) {
     WRITER.write(lines);
 }
@@ -80,13 +81,13 @@ pub(crate) fn set_limit(bytes: usize) {
     WRITER.set_limit(bytes);
 }
 
-/// Lines that were dropped since the process began.
+/// Returns the number of lines that were dropped since the process began.
 #[cfg(has_otlp)]
 pub(crate) fn lost_lines() -> u64 {
     WRITER.lost_ever()
 }
 
-/// Waits until everything is written, for `timeout` at most.
+/// Waits until everything is written, for `timeout` at most. After a timeout, does not wait again until something was written.
 #[cfg(has_otlp)]
 pub(crate) fn settle(timeout: Duration) {
     WRITER.settle(timeout);

@@ -20,9 +20,9 @@ mod descriptor {
     const LOOK_AGAIN_MS: libc::c_int = 1_000;
     const MOMENT: Duration = Duration::from_millis(1);
 
-    /// Writes as much as possible without blocking and returns how many bytes are done. Does not wait for the lock of standard
-    /// error either, because a thread that waits for a full pipe may hold it. Bytes that can never be written, for example
-    /// because the reader has closed the pipe, count as done.
+    /// Writes as much as possible without blocking and returns the number of bytes that are done. Does not take the lock of
+    /// standard error, because a thread that waits for a full pipe may hold that lock. Bytes that can never be written, for
+    /// example because the reader has closed the pipe, count as done.
     pub(in crate::base::notice) fn write_now(bytes: &[u8]) -> usize {
         let mut done = 0;
         while done < bytes.len() {
@@ -37,8 +37,9 @@ mod descriptor {
         done
     }
 
-    /// Writes everything, and blocks until the reader has room and no other thread is in the middle of a line. Does not hold the
-    /// lock while it waits: in a child that is forked meanwhile the lock would never be released.
+    /// Writes everything, or as much as possible before an error. Blocks until the reader has room and no other thread is in
+    /// the middle of a line. Does not hold the lock while waiting: in a child that is forked meanwhile the lock would never be
+    /// released.
     pub(in crate::base::notice) fn write(bytes: &[u8]) {
         let mut done = 0;
         while done < bytes.len() {
@@ -72,7 +73,7 @@ mod descriptor {
         let written = nowait(bytes);
         match written.as_ref().map_err(Error::kind) {
             Err(ErrorKind::Unsupported) => LOOK_FIRST.store(true, Relaxed),
-            // The file cannot be written now.
+            // `by_type` makes the decision: a regular file is then written with a plain write.
             Err(ErrorKind::WouldBlock) => {}
             _ => return written,
         }
@@ -130,8 +131,8 @@ mod descriptor {
         Err(ErrorKind::Unsupported.into())
     }
 
-    /// True if standard error has a position: files have one; pipes, sockets and terminals do not. Does not call `fstat`: reading
-    /// the times of a file makes the next write several times slower.
+    /// Returns true if standard error has a position: files have a position; pipes, sockets and terminals do not. Does not call
+    /// `fstat`, because reading the times of a file makes the next write several times slower.
     fn is_file() -> bool {
         // SAFETY: a plain system call.
         unsafe { libc::lseek(FD, 0, libc::SEEK_CUR) >= 0 }
@@ -145,11 +146,11 @@ mod descriptor {
         let mut stat = MaybeUninit::<libc::stat>::uninit();
         // SAFETY: `fstat` writes to the memory that it is given and to nothing else.
         checked(unsafe { libc::fstat(FD, stat.as_mut_ptr()) } as isize)?;
-        // SAFETY: `fstat` succeeded, so it has written all of it.
+        // SAFETY: `fstat` succeeded, so it has written the whole structure.
         Ok(unsafe { stat.assume_init() })
     }
 
-    /// True if a write would not block, or would fail.
+    /// Waits until a write would not block, or would fail. Returns false if the timeout passes or a signal interrupts the wait.
     fn is_writable(timeout_ms: libc::c_int) -> bool {
         let mut poll = libc::pollfd { fd: FD, events: libc::POLLOUT, revents: 0 };
         // SAFETY: `poll` reads and writes the one entry that it is given.
@@ -177,7 +178,8 @@ mod descriptor {
         let written =
             unsafe { libc::syscall(libc::SYS_pwritev2, FD, &raw const part, 1_usize, low, high, libc::RWF_NOWAIT) };
         checked(written as isize).map_err(|error| match error.raw_os_error() {
-            // Kernels before 6.4 cannot do that with a pipe, many file systems cannot, and some sandboxes forbid it.
+            // Kernels before 6.4 do not support `RWF_NOWAIT` for pipes, many file systems do not support it at all, and some
+            // sandboxes forbid the call.
             Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EPERM) => ErrorKind::Unsupported.into(),
             _ => error,
         })

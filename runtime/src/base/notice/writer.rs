@@ -1,4 +1,4 @@
-//! Writes lines to standard error without making callers wait for the reader.
+//! Writes lines to standard error; on Unix without making callers wait for its reader.
 //!
 //! While standard error accepts lines, the calling thread writes them, so that a line is out before the call returns. The
 //! first line that would block is queued, and so are all later lines until a separate thread has written the queue. The
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::stderr;
 
-/// The largest number of queued bytes, until `init` sets it. The rest of a partly written line may exceed it.
+/// The largest number of queued bytes until `init` sets another limit. The rest of a partly written line may exceed the limit.
 const LIMIT: usize = 1 << 20;
 
 pub(super) struct Writer {
@@ -27,7 +27,7 @@ struct State {
     bytes: usize,
     /// The largest number of queued bytes.
     limit: usize,
-    /// The thread is writing a line.
+    /// Whether the separate thread is writing a line.
     writing: bool,
     /// Lines dropped since the last report.
     lost: u64,
@@ -35,7 +35,7 @@ struct State {
     lost_ever: u64,
     /// The id of the process whose thread writes, or 0. A forked child has a copy of the state, but not the thread.
     thread_of: u32,
-    /// A wait for the queue timed out, and nothing was written since.
+    /// Whether a wait for the queue timed out and nothing was written since.
     stuck: bool,
 }
 
@@ -53,7 +53,7 @@ impl Writer {
         Writer { state: Mutex::new(State::new()), changed: Condvar::new(), lost_line }
     }
 
-    /// Writes lines, or queues them.
+    /// Writes lines. Queues the lines that would block, and all lines while the queue is not empty.
     pub(super) fn write(&'static self, lines: &[u8]) {
         let mut state = self.lock();
         if state.is_idle() {
@@ -68,7 +68,7 @@ impl Writer {
         self.run(&mut state);
     }
 
-    /// Waits until everything is written. Does not wait again after a wait that timed out.
+    /// Waits until everything is written. After a wait that timed out, does not wait again until something was written.
     pub(super) fn settle(&self, timeout: Duration) {
         let state = self.lock();
         if !state.stuck {
@@ -101,7 +101,7 @@ impl Writer {
         state
     }
 
-    /// Starts or wakes the thread. If it cannot be started, the next line tries again.
+    /// Starts or wakes the separate thread. If the thread cannot be started, the next line tries again.
     fn run(&'static self, state: &mut State) {
         if state.thread_of != 0 {
             return self.changed.notify_all();
@@ -163,14 +163,15 @@ impl State {
         !self.writing && self.waiting.is_empty() && self.lost == 0
     }
 
-    /// Queues the first lines, or the rest of a line: a line that has begun is always finished.
+    /// Queues lines without checking the limit. For an empty queue this may be the rest of a line that was written in part,
+    /// which must not be dropped.
     fn begin(&mut self, lines: &[u8]) {
         self.bytes += lines.len();
         self.waiting.push_back(lines.to_vec());
     }
 
-    /// Queues more lines. After a dropped line all lines are dropped until the queue is empty, so that one report covers the
-    /// gap.
+    /// Queues more lines, or drops and counts lines that exceed the limit. After a dropped line all lines are dropped until the
+    /// queue is empty, so that one report covers the gap.
     fn push(&mut self, lines: &[u8]) {
         if self.lost > 0 || self.bytes + lines.len() > self.limit {
             let lines = lines.iter().filter(|byte| **byte == b'\n').count() as u64;

@@ -7,7 +7,7 @@ use super::{Metric, exponential, histogram};
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
 impl MetricMeta {
-    /// The bytes per thread if the thread uses all series.
+    /// Returns the bytes that a thread takes if it uses all series; 0 for a gauge, whose cells all threads share.
     #[doc(hidden)]
     pub const fn bytes_per_thread(&self) -> usize {
         let sets = self.sets();
@@ -22,10 +22,10 @@ impl MetricMeta {
         }
     }
 
-    /// The largest number of bytes that the metric can use on a machine of up to 16 processors: if all series are used by more
-    /// threads than there are stripes. These are 63 stripes of one thread each and 8 that all other threads share. Larger machines
-    /// have four stripes for each processor, up to 1,023, and one shared stripe for two processors, up to 64. An unused metric
-    /// takes only its static.
+    /// Returns the largest number of bytes that the metric can use on a machine of up to 16 processors. The metric reaches it
+    /// if more threads than there are stripes use all series: 63 threads have a stripe each, and all others share 8 stripes.
+    /// Larger machines have four stripes for each processor, up to 1,023, and one shared stripe for two processors, up to 64.
+    /// An unused metric takes only the memory of its static.
     ///
     /// ```
     /// let most: usize = tracecast::catalogue().metrics.iter().map(|metric| metric.bytes()).sum();
@@ -44,7 +44,7 @@ impl MetricMeta {
         stripes.saturating_add(gauges).saturating_add(exemplars).saturating_add(fixed)
     }
 
-    /// Whether sums and values of this metric are floating-point numbers.
+    /// Returns whether sums and values of this metric are floating-point numbers.
     pub(crate) fn is_f64(&self) -> bool {
         self.number == NumberType::F64
     }

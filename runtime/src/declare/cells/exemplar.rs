@@ -4,15 +4,15 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::base::sync::AtomicU64 as Word;
 
-/// The number of buckets whose bits fit beside the epoch.
+/// The number of bits beside the epoch, one for each bucket. If a row has more buckets, several buckets share a bit.
 const SLOTS: usize = 32;
 
 /// A measurement and the span in which it was made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exemplar {
     pub(crate) value: f64,
-    /// The time in ticks, read while the table's exemplars were locked: a reader that locks them later reads a later
-    /// time.
+    /// The time in ticks. It is read while the table's exemplars are locked, so it is earlier than the time of any reader that
+    /// locks them afterwards.
     pub(crate) ticks: u64,
     pub(crate) trace_id: u128,
     pub(crate) span_id: u64,
@@ -31,18 +31,19 @@ pub(crate) fn next_epoch() {
     EPOCH.fetch_add(1, Relaxed);
 }
 
-/// The epoch, and the buckets of a row that have taken an exemplar in it, in one word.
+/// An epoch and the buckets of a row that have taken an exemplar in that epoch, in one word.
 #[repr(transparent)]
 pub(crate) struct Taking(Word);
 
 impl Taking {
-    /// Whether `bucket` has taken an exemplar in this epoch.
+    /// Returns whether `bucket`, or a bucket that shares its bit, has taken an exemplar in the current epoch.
     #[inline(always)]
     pub(crate) fn has(&self, bucket: usize) -> bool {
         has(self.0.load(Relaxed), bucket, EPOCH.load(Relaxed))
     }
 
-    /// Marks `bucket` as taken. Threads that share a row may overwrite each other's mark; then a bucket takes another exemplar.
+    /// Marks that `bucket` has taken an exemplar in `epoch`. Threads that share a row may overwrite each other's mark; then a
+    /// bucket takes another exemplar.
     pub(crate) fn took(&self, bucket: usize, epoch: u64) {
         self.0.store(with(self.0.load(Relaxed), bucket, epoch), Relaxed);
     }

@@ -1,7 +1,7 @@
 //! Exponential buckets: eight per power of two, at fixed positions, so that the bucket follows from the bits of a value.
 //!
-//! A row covers 64 powers of two. On the wire an exponential histogram has fewer buckets and a scale. The collection chooses
-//! the scale: it joins neighbouring buckets until they are few enough.
+//! A row covers 64 powers of two. An exported exponential histogram has fewer buckets, and a scale. A collection chooses the
+//! scale: it joins neighbouring buckets until few enough are left.
 
 /// Each power of two has `2^SCALE` buckets.
 pub(crate) const SCALE: i32 = 3;
@@ -10,7 +10,8 @@ const OCTAVES: usize = 64;
 /// The first bucket counts values that are zero or too small to distinguish from zero.
 pub(crate) const BUCKETS: usize = 1 + OCTAVES * PER_OCTAVE;
 
-/// The upper bounds of the first seven buckets of a power of two, `2^(i/8)`, as mantissa bits; the last bucket ends with it.
+/// The upper bounds of the first seven buckets of a power of two, `2^(i/8)`, as mantissa bits. The eighth bucket ends at the next
+/// power of two, so no mantissa reaches its entry.
 ///
 /// The bound of bucket `i` lies in the `i`-th eighth of the mantissas. So the first three bits of a mantissa determine
 /// the bound to compare it with.
@@ -26,8 +27,8 @@ const STEPS: [u64; PER_OCTAVE] = [
 ];
 const MANTISSA_BITS: u32 = 52;
 
-/// The power of two at which the 64 powers of a row begin. Values up to it count as zero, and values above the last bucket
-/// count in that bucket. 1 is the smallest whole number and the smallest number of bytes.
+/// Returns the exponent of the power of two at which the 64 powers of a row begin. Values up to this power count as zero, and
+/// values above the last bucket count in that bucket. Whole numbers and bytes begin at 1/2, because 1 is their smallest value.
 pub(crate) const fn first_exponent(whole: bool, unit: &str) -> i32 {
     match unit.as_bytes() {
         _ if whole => -1,
@@ -41,11 +42,11 @@ pub(crate) const fn first_exponent(whole: bool, unit: &str) -> i32 {
 /// exponent.
 #[inline(always)]
 pub(crate) fn bucket(value: f64, first_exponent: i32) -> usize {
-    // The upper bound belongs to its bucket, so a power of two is the last value of the octave below: the next smaller number
-    // is in the same bucket, where lower bounds are inclusive and upper ones are not.
+    // A bucket includes its upper bound, but the bits of that bound belong to the next bucket. So the bits of the next smaller
+    // number are used, which always belong to the bucket of the value.
     let bits = value.to_bits().saturating_sub(1);
     let mantissa = bits & ((1 << MANTISSA_BITS) - 1);
-    // The exponent and the first three bits of the mantissa give the bucket or the one before it.
+    // The exponent and the first three bits of the mantissa give the index of the bucket, or the index before it.
     let eighth = bits >> (MANTISSA_BITS - SCALE as u32);
     let index = eighth as i32 + i32::from(mantissa >= STEPS[eighth as usize % PER_OCTAVE]);
     let first = (1023 + first_exponent) * PER_OCTAVE as i32;
@@ -60,7 +61,7 @@ pub(crate) struct Scaled {
     pub(crate) counts: Vec<u64>,
 }
 
-/// Joins neighbours until at most `most` buckets are left from the first used one to the last.
+/// Joins neighbouring buckets until at most `most` are left from the first used one to the last used one.
 pub(crate) fn scaled(counts: &[u64], first_exponent: i32, most: usize) -> Scaled {
     let start = first_exponent * PER_OCTAVE as i32;
     let used = |at: &usize| counts[*at] != 0;

@@ -15,7 +15,7 @@ use crate::declare::metric::{Buckets, MetricMeta, NumberType};
 const HEADER: usize = 5;
 const _: () = assert!(size_of::<Header>() == HEADER * size_of::<AtomicU64>() || cfg!(loom));
 
-/// The number of buckets in a row.
+/// Returns the number of buckets in a row.
 pub(crate) const fn buckets(meta: &MetricMeta) -> usize {
     match meta.buckets {
         Buckets::Explicit(bounds) => bounds.len() + 1,
@@ -23,7 +23,7 @@ pub(crate) const fn buckets(meta: &MetricMeta) -> usize {
     }
 }
 
-/// The number of words in a row.
+/// Returns the number of words in a row.
 pub(crate) const fn row_words(meta: &MetricMeta) -> usize {
     HEADER + buckets(meta)
 }
@@ -32,11 +32,11 @@ pub(crate) const fn row_words(meta: &MetricMeta) -> usize {
 pub(crate) trait Sample: Sum {
     fn as_f64(self) -> f64;
 
-    /// An integer with the same order. The bits of floating-point numbers that are not negative have the order of the numbers,
-    /// so one comparison serves both types.
+    /// Returns an integer that is ordered as the number is. The bits of floating-point numbers that are not negative have the
+    /// order of the numbers, so one comparison of integers serves both types.
     fn order(self) -> u64;
 
-    /// Adds the value to the sum of a row.
+    /// Returns the sum of a row after adding the value.
     fn summed(self, sum: u64) -> u64;
 
     /// Converts the sum of a row to a number.
@@ -85,7 +85,7 @@ impl Sample for f64 {
     }
 }
 
-/// Returns the bucket of a value. `first_exponent` is that of the declaration.
+/// Returns the bucket of a value. `first_exponent` is the result of [`first_exponent`] for `meta`.
 pub(crate) fn bucket_of(meta: &MetricMeta, first_exponent: i32, value: f64) -> usize {
     match meta.buckets {
         Buckets::Explicit(bounds) => explicit_bucket(bounds, value),
@@ -93,7 +93,8 @@ pub(crate) fn bucket_of(meta: &MetricMeta, first_exponent: i32, value: f64) -> u
     }
 }
 
-/// The number of bounds below the value. For few bounds this is faster than a binary search: it has no branches.
+/// Returns the number of bounds below the value, which is the index of its bucket. For few bounds counting is faster than a
+/// binary search, because it has no branches.
 #[inline]
 fn explicit_bucket(bounds: &[f64], value: f64) -> usize {
     bounds.iter().map(|bound| usize::from(value > *bound)).sum()
@@ -124,6 +125,8 @@ struct Header {
 }
 
 impl<'a> Row<'a> {
+    /// Returns the row at this address.
+    ///
     /// # Safety
     /// `row` was made by `make` for a metric of this shape.
     #[inline(always)]
@@ -152,8 +155,8 @@ impl<'a> Row<'a> {
         bucket
     }
 
-    /// Records a value in the calling thread's own stripe or in a shared one. Returns whether the bucket has taken no exemplar
-    /// since the last collection.
+    /// Records a value. `own` is true if the row is in the calling thread's own stripe. Returns true if the bucket has taken no
+    /// exemplar since the last collection.
     #[inline(always)]
     pub(crate) fn record<N: Sample>(self, bucket: usize, own: bool, value: N) -> bool {
         let Header { taking, sum, least, most, .. } = self.header;
@@ -165,13 +168,13 @@ impl<'a> Row<'a> {
         if order >= most.load(Relaxed) {
             update(most, own, |most| most.max(order + 1));
         }
-        // This must be the last update: a reader that sees the count sees the rest. A sum that is ahead of the counts
-        // is read with the next ones.
+        // The count must be updated last: a reader that sees the count also sees the sum, minimum and maximum. A reader that
+        // sees only the sum gets the count in its next reading.
         update_last(&self.buckets[bucket], own, |count| count + 1);
         !taking.has(bucket)
     }
 
-    /// The marks of buckets that have taken an exemplar.
+    /// Returns the marks of buckets that have taken an exemplar.
     #[inline(always)]
     pub(crate) fn taking(self) -> &'a Taking {
         &self.header.taking
@@ -188,7 +191,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The total of all rows of one label set. Sum, minimum and maximum are stored as in a row: the maximum + 1.
+/// The total of all rows of one label set. Sum, minimum and maximum have the same representation as in a row (`Header`).
 #[derive(Clone, Debug)]
 pub(crate) struct Total {
     pub(crate) counts: Vec<u64>,
@@ -211,7 +214,7 @@ impl Total {
     }
 }
 
-/// Returns the row at `place` and creates it if there is none.
+/// Returns the row at `place`, which is created if there is none.
 pub(crate) fn row(place: &AtomicPtr<AtomicU64>, meta: &MetricMeta) -> *mut AtomicU64 {
     // SAFETY: the pointer was returned by `make` and not shared.
     table::publish(place, || make(meta), |made| unsafe { table::free_cells(made, row_words(meta)) })
@@ -225,7 +228,7 @@ fn make(meta: &MetricMeta) -> *mut AtomicU64 {
     row
 }
 
-/// The pointer to the row of `set` in a stripe of a histogram.
+/// Returns the pointer to the row of `set` in a stripe of a histogram.
 ///
 /// # Safety
 /// `stripe` was made by `table::pointers` for more sets than `set`.

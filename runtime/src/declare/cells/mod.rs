@@ -1,7 +1,8 @@
-//! The cells of metrics: dense arrays, indexed by the ordinals of labels, one stripe per thread.
+//! The cells of metrics: dense arrays, indexed by the ordinals of labels. A metric has several such arrays, called stripes: the
+//! first threads have a stripe each, and further threads share a few. All threads use the same cells of a gauge.
 //!
 //! An update takes no lock and hashes nothing. It allocates only when a thread first uses a metric, or a label set of a
-//! histogram. Readers add up the stripes. Cells only grow, so no count is lost between two readings.
+//! histogram. Readers add up the stripes. Cells of sums and histograms only grow, so no count is lost between two readings.
 
 mod bytes;
 mod exemplar;
@@ -30,7 +31,7 @@ pub(crate) use self::sum::{Last, Sum};
 pub(crate) use self::table::Table;
 pub(crate) use self::used::{Used, abandon, lock, restart};
 
-/// Measurements are recorded in the cells. The state is positive only if this is its only bit.
+/// Measurements are recorded in the cells. A state is positive only if no other bit is set.
 pub(crate) const RECORD: i8 = 1;
 /// Measurements are recorded in the sink of the current context, if it has one.
 pub(crate) const CAPTURE: i8 = i8::MIN;
@@ -73,15 +74,15 @@ impl Metric {
         &self.meta
     }
 
-    /// A key that orders the declarations of one name in the same way in every build: paths of files differ between
-    /// machines, but not within a crate.
+    /// Returns a key that sorts declarations with the same name in the same order in every build. The crate comes first: paths of
+    /// files differ between machines, but within a crate they sort in the same way.
     pub(crate) fn place(&self) -> impl Ord {
         let Source { crate_name, crate_version, .. } = self.source;
         let location = self.meta.location;
         (*crate_name, *crate_version, location.file(), location.line(), location.column())
     }
 
-    /// The state. While it is 0, measurements are ignored.
+    /// Returns the state. While the state is 0, measurements are ignored.
     #[inline(always)]
     pub(crate) fn state(&self) -> i8 {
         if cfg!(feature = "off") { 0 } else { self.state.load(Relaxed) }
@@ -91,7 +92,7 @@ impl Metric {
         self.state.store(state, Relaxed);
     }
 
-    /// The number of rejected measurements: NaN, infinite, negative where not allowed, or with a label out of range.
+    /// Returns the number of rejected measurements: NaN, infinite, negative where not allowed, or with a label out of range.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Relaxed)
     }
@@ -111,25 +112,27 @@ impl Metric {
         self.table.store(ptr::from_ref(table).cast_mut(), Release);
     }
 
-    /// Returns the table. If there is none yet, it is created, or taken from another declaration of the metric.
+    /// Returns the metric's table. If the metric has none yet, takes the table of another declaration of the same metric, or
+    /// creates one.
     pub(crate) fn ready_table(&'static self) -> &'static Table {
         let table = self.table();
         if ptr::eq(table, &EMPTY) { used::table_for(self) } else { table }
     }
 
-    /// Adds to a cell.
+    /// Adds `amount` to a cell. Counts the measurement as rejected if the cell does not exist or the amount cannot be added.
     #[inline(always)]
     pub(crate) fn add<N: Sum>(&'static self, cell: usize, amount: N) {
         self.add_in(self.table(), cell, amount);
     }
 
-    /// Adds to a sum that can shrink. Additions and subtractions have separate cells, which both only grow.
+    /// Adds `size` to a sum that can shrink, or subtracts it if `down`. Additions and subtractions have separate cells, which
+    /// both only grow.
     #[inline(always)]
     pub(crate) fn move_by<N: Sum>(&'static self, set: usize, down: bool, size: N) {
         self.move_in(self.table(), set, down, size);
     }
 
-    /// Like `move_by`, but in the table that counted the matching increment or decrement.
+    /// Adds to or subtracts from a sum like `move_by`, but in the table that counted the matching increment or decrement.
     #[inline(always)]
     pub(crate) fn move_in<N: Sum>(&'static self, table: &'static Table, set: usize, down: bool, size: N) {
         if down {
@@ -139,7 +142,7 @@ impl Metric {
         self.add_in(table, up_or_down(set, down), size);
     }
 
-    /// Adds to a cell of a table of this metric, the current one or an earlier one.
+    /// Adds to a cell of this metric's current table, or of an earlier table.
     #[inline(always)]
     pub(crate) fn add_in<N: Sum>(&'static self, table: &'static Table, cell: usize, amount: N) {
         if cell >= self.cells || !amount.is_addable() {
@@ -173,7 +176,7 @@ impl Metric {
         update(cell, matches!(mine, Stripe::Own(_)), |held| amount.added_to(held));
     }
 
-    /// Sets or removes the value of a gauge. All threads use the same cell.
+    /// Sets the value of a gauge, or removes it if `value` is `None`. All threads use the same cell.
     #[inline(always)]
     pub(crate) fn set<N: Last>(&'static self, cell: usize, value: Option<N>) {
         let cells = self.table().gauges();
@@ -221,7 +224,8 @@ impl Metric {
         }
     }
 
-    /// Returns the row of a label set in this thread's own stripe, if there is one.
+    /// Returns the row of a label set in this thread's own stripe; `None` if the stripe or the row does not exist yet, or the
+    /// label set is out of range.
     #[inline(always)]
     fn own_row(&'static self, set: usize) -> Option<Row<'static>> {
         let rows = self.table().own();
@@ -251,8 +255,8 @@ impl Metric {
         }
     }
 
-    /// Returns the row of a label set, which is created if there is none, and whether it is in this thread's own
-    /// stripe.
+    /// Returns the row of a label set in the thread's own or shared stripe, and whether the stripe is the thread's own. Creates a
+    /// missing row.
     #[cold]
     fn made_row(&'static self, set: usize) -> (Row<'static>, bool) {
         let mine = stripe::mine();

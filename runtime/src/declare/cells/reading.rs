@@ -9,7 +9,7 @@ use super::table::Table;
 use crate::base::sync::{Acquire, AtomicU64, Relaxed};
 
 impl Metric {
-    /// Adds up the cells of all stripes. Returns for each cell the sum, and whether it was used.
+    /// Adds up the cells of all stripes. Returns the sum of each cell; `None` for a cell that no stripe uses.
     pub(crate) fn sums<N: Sum>(&self, table: &Table) -> Vec<Option<N>> {
         let mut sums = vec![None; self.cells];
         for stripe in table.used() {
@@ -20,7 +20,7 @@ impl Metric {
         sums
     }
 
-    /// Returns the additions and subtractions of each used label set.
+    /// Returns for each label set the sum of its additions and the sum of its subtractions; `None` for an unused label set.
     pub(crate) fn movements<N: Sum>(&self, table: &Table) -> Vec<Option<(N, N)>> {
         let mut sums: Vec<[Option<N>; 2]> = vec![[None; 2]; self.cells / 2];
         // Subtractions are read first: each follows its addition, so the difference is never below zero.
@@ -43,7 +43,8 @@ impl Metric {
         sums.into_iter().map(pair).collect()
     }
 
-    /// Returns the bits of a gauge's values, each with its label set.
+    /// Returns the label sets of a gauge that have a value, each with the bits of the value. `unset` is the bit pattern for "no
+    /// value".
     pub(crate) fn last_values(&self, table: &Table, unset: u64) -> Vec<(usize, u64)> {
         let stripe = table.gauges();
         let mut values = Vec::new();
@@ -55,7 +56,7 @@ impl Metric {
         values
     }
 
-    /// Returns the totals of a histogram, for each used label set.
+    /// Returns the total of each label set of a histogram; `None` for an unused label set.
     pub(crate) fn totals<N: Sample>(&self, table: &Table) -> Vec<Option<Total>> {
         let mut totals: Vec<Option<Total>> = vec![None; self.cells];
         for stripe in table.used() {
@@ -73,10 +74,10 @@ impl Metric {
     }
 }
 
-/// The number of cells that are checked together: most cells of a metric with many label sets are unused.
+/// The number of cells checked at once, so that unused ones, the majority in a metric with many label sets, are skipped quickly.
 const LINE: usize = 8;
 
-/// Calls `with` for each used cell and its index.
+/// Calls `with` with the index and the content of each used cell.
 fn for_touched(cells: &[AtomicU64], mut with: impl FnMut(usize, u64)) {
     let mut each = |first: usize, cells: &[AtomicU64]| {
         for (at, cell) in (first..).zip(cells) {

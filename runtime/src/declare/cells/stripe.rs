@@ -40,7 +40,7 @@ impl Counts {
         }
     }
 
-    /// The counts for this machine, which are the same for the whole life of the process.
+    /// Returns the counts for this machine, which are the same for the whole life of the process.
     pub(crate) fn get() -> Self {
         // An atomic and no lock: in a forked child the thread that holds the lock may not exist.
         static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
@@ -65,12 +65,13 @@ pub(crate) enum Stripe {
 
 thread_local! {
     static STRIPE: Cell<usize> = const { Cell::new(NONE) };
-    /// The shared stripe + 1 of a thread without its own stripe.
+    /// The shared stripe + 1 of a thread without its own stripe; 0 if none is assigned.
     static SHARES: Cell<usize> = const { Cell::new(0) };
     static EXIT: Exit = const { Exit };
 }
 
-/// Returns the calling thread's own stripe, or the empty one: always below `Counts::get().own`. It works until the thread has ended.
+/// Returns the calling thread's own stripe, or `NONE`: always below `Counts::get().own`. Can be called until the thread has
+/// ended, also by its destructors.
 #[inline(always)]
 pub(crate) fn own() -> usize {
     STRIPE.with(Cell::get)
@@ -89,7 +90,7 @@ pub(crate) fn mine() -> Stripe {
 }
 
 fn assign() {
-    // Fails if the thread's destructors have run already; then the stripe would never be released.
+    // This fails if the thread's destructors have already run. An own stripe would then never be released.
     let exits = EXIT.try_with(|_| ()).is_ok();
     match exits.then(claim).flatten() {
         Some(own) => STRIPE.set(own),
@@ -106,7 +107,7 @@ struct Exit;
 
 impl Drop for Exit {
     fn drop(&mut self) {
-        // Later destructors of the thread use a shared stripe: a new own one would never be released.
+        // Later destructors of the thread use a shared stripe, because a new own stripe would never be released.
         SHARES.set(next_shared());
         let own = STRIPE.replace(NONE);
         if own != NONE {
@@ -150,7 +151,7 @@ impl Taken {
         Taken([const { AtomicU64::new(0) }; WORDS])
     }
 
-    /// Claims the lowest free stripe below `limit`.
+    /// Claims the lowest free stripe below `limit`. Returns `None` if all are taken.
     fn claim(&self, limit: usize) -> Option<usize> {
         self.0.iter().enumerate().find_map(|(word, taken)| claim_bit(taken, limit.saturating_sub(word * BITS), word))
     }
@@ -166,7 +167,8 @@ impl Taken {
     }
 }
 
-/// Claims the lowest free bit below `limit` of a word.
+/// Claims the lowest free bit below `limit` of the word with this number. Returns its position among the bits of all words, or
+/// `None` if all are taken.
 fn claim_bit(word: &AtomicU64, limit: usize, number: usize) -> Option<usize> {
     let mut taken = word.load(Relaxed);
     loop {

@@ -1,8 +1,8 @@
 //! The representation of numbers in a cell.
 //!
-//! A sum is never negative, so the top bit of its cell is free. It is set if anything was added, even 0. An unused cell is
-//! zero, as the allocator returned it. In a cell of floating-point numbers the top bit is the sign: the cell holds the
-//! negated sum, and adding a number subtracts it.
+//! A sum is never negative, so the top bit of its cell is free: the bit is set once anything was added, even 0. An unused cell
+//! is zero, as the allocator returned it. In a cell of floating-point numbers the top bit is the sign. Such a cell holds the
+//! negated sum, so a number is added to the sum by subtracting it from the cell.
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +13,7 @@ pub(crate) const TOUCHED: u64 = 1 << 63;
 
 /// Numbers that a cell can sum up.
 pub(crate) trait Sum: Copy {
-    /// Whether the number can be added: not negative, not infinite, not NaN, and with a free top bit.
+    /// Returns whether the number can be added: not negative, not infinite, not NaN, and with a free top bit.
     fn is_addable(self) -> bool;
     /// Returns the same number, without the sign of a zero.
     fn plain(self) -> Self;
@@ -28,7 +28,7 @@ pub(crate) trait Sum: Copy {
     fn held(cell: u64) -> Self;
     /// Adds two sums.
     fn plus(self, other: Self) -> Self;
-    /// Returns the difference from an earlier sum.
+    /// Returns the difference from an earlier sum, which is never negative.
     fn since(self, earlier: Self) -> Self;
     /// The number zero.
     const ZERO: Self;
@@ -70,7 +70,7 @@ impl Sum for f64 {
 
     #[inline(always)]
     fn is_addable(self) -> bool {
-        // Compared as integers, the bits of negative numbers and of NaNs are above those of infinity.
+        // Compared as integers, the bits of negative numbers and of NaNs are greater than the bits of infinity.
         self.to_bits() < f64::INFINITY.to_bits()
     }
 
@@ -103,8 +103,8 @@ pub(crate) fn update(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
     update_in_order(cell, own, Relaxed, change);
 }
 
-/// Like `update`, but with Release order: a reader that loads the cell with Acquire sees all earlier changes of this
-/// thread.
+/// Changes a cell like `update`, but with Release order: a reader that loads the cell with Acquire sees all earlier changes of
+/// this thread.
 #[inline(always)]
 pub(crate) fn update_last(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
     update_in_order(cell, own, Release, change);
@@ -122,18 +122,18 @@ fn update_in_order(cell: &AtomicU64, own: bool, order: Ordering, change: impl Fn
     }
 }
 
-/// Numbers that a gauge can hold. One bit pattern, which no value may have, means that there is no value.
+/// Numbers that a gauge can hold. The bit pattern `UNSET`, which no value may have, means that there is no value.
 pub(crate) trait Last: Copy {
     /// The pattern for "no value", as a number.
     const UNSET: u64;
-    /// Whether a gauge can hold the number.
+    /// Returns whether a gauge can hold the number.
     fn is_settable(self) -> bool;
-    /// The bits of the number.
+    /// Returns the bits of the number.
     fn bits(self) -> u64;
 }
 
 impl Last for f64 {
-    // A NaN; none of them is ever set.
+    // The bits of a NaN: a gauge never holds a NaN.
     const UNSET: u64 = 0x7ff8_0000_0000_7c00;
 
     #[inline(always)]
@@ -150,7 +150,7 @@ impl Last for f64 {
 impl Last for u64 {
     const UNSET: u64 = u64::MAX;
 
-    // OTLP transmits an `i64`.
+    // OTLP transmits the number as an `i64`.
     #[inline(always)]
     fn is_settable(self) -> bool {
         self & TOUCHED == 0

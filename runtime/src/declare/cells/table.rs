@@ -71,7 +71,7 @@ impl Table {
         publish(self.place(stripe), || cells(len).cast(), |made| unsafe { free_cells(made.cast(), len) })
     }
 
-    /// Like `stripe_of_cells`, but for the rows of a histogram.
+    /// Returns a stripe of pointers to the rows of a histogram, like `stripe_of_cells`.
     pub(crate) fn stripe_of_rows(&self, stripe: Stripe, len: usize) -> *mut () {
         // SAFETY: the pointer was returned by `pointers` and not shared.
         publish(self.place(stripe), || pointers(len).cast(), |made| unsafe { free_pointers(made.cast(), len) })
@@ -90,8 +90,8 @@ impl Table {
     }
 }
 
-/// If `place` is empty, stores the result of `make` there. Returns the content of `place`. If another thread has stored
-/// a pointer meanwhile, calls `free` with the unused result.
+/// Returns the pointer in `place`. If `place` is empty, stores the result of `make` there first. If another thread stores a
+/// pointer meanwhile, returns that pointer and calls `free` with the unused result.
 pub(crate) fn publish<T>(place: &AtomicPtr<T>, make: impl FnOnce() -> *mut T, free: impl FnOnce(*mut T)) -> *mut T {
     let there = place.load(Acquire);
     if !there.is_null() {
@@ -144,8 +144,8 @@ pub(crate) unsafe fn free_cells(cells: *mut AtomicU64, len: usize) {
     }
 }
 
-/// Many cells are allocated with the default alignment and aligned by hand: then the system provides zeroed pages, which are
-/// not touched before their first use. For few cells that would waste space.
+/// Returns the layout of the allocation for `len` cells. Many cells are allocated with the default alignment and aligned by hand:
+/// the system then provides zeroed pages, which are not touched before their first use. For few cells this would waste space.
 #[cfg(not(loom))]
 fn layout(len: usize) -> Layout {
     let bytes = cells_bytes(len);
@@ -183,7 +183,8 @@ unsafe fn free_pointers(place: *mut AtomicPtr<AtomicU64>, len: usize) {
     drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(place, len)) });
 }
 
-/// The size of `len` cells in bytes, rounded up to whole cache lines. For many cells, `cells(len)` allocates `ALIGN` more.
+/// Returns the size of `len` cells in bytes, rounded up to a multiple of `ALIGN`. For many cells, `cells(len)` allocates `ALIGN`
+/// bytes more.
 pub(crate) const fn cells_bytes(len: usize) -> usize {
     len.saturating_add(WORDS_PER_LINE - 1) / WORDS_PER_LINE * ALIGN
 }

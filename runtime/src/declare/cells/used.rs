@@ -25,7 +25,8 @@ pub(crate) fn lock() -> MutexGuard<'static, Used> {
     USED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the table for a metric without one: that of another declaration with the same name and shape, or a new one.
+/// Returns the table for a metric that has no table yet: the table of another declaration with the same name and shape, or a new
+/// table.
 #[cold]
 pub(super) fn table_for(metric: &'static Metric) -> &'static Table {
     let same = |other: &Metric| other.meta.name == metric.meta.name && other.meta.same_shape(&metric.meta);
@@ -67,8 +68,8 @@ pub(crate) fn restart() -> u64 {
     used.run
 }
 
-/// Removes the data of the parent process in a forked child, on its only thread. It only stores to memory: it neither
-/// allocates nor frees.
+/// Removes the data of the parent process in a forked child, on its only thread. Only stores to memory: neither allocates nor
+/// frees.
 pub(crate) fn abandon() {
     let mut used = lock();
     for metric in &used.all {

@@ -1,4 +1,4 @@
-//! The labels of a metric: a tuple of keys, a tuple of values, and the index that they make together.
+//! The labels of a metric as a tuple of keys, their values as a tuple, and the index of a label set, computed from the values.
 
 use std::marker::PhantomData;
 
@@ -6,7 +6,7 @@ use crate::declare::key::{Key, KeyMeta, LabelKey};
 use crate::declare::label::{Label, LabelText};
 use crate::declare::value::{IntoValue, Value};
 
-/// Marks labels that are out of range: no label set has this index.
+/// The index for labels that are out of range. No label set has this index.
 const NOWHERE: usize = usize::MAX;
 
 /// The labels of a metric: a tuple of keys that were declared with `label`, or `()`. Sealed: tuples of up to eight keys only.
@@ -36,7 +36,7 @@ pub trait LabelSet: sealed::Sealed + 'static {
     const MISSING: usize;
 }
 
-/// Values for the labels `L`: a tuple of them, in the order of the keys. Sealed: tuples of up to eight values only.
+/// Values for the labels `L`: a tuple of values in the order of the keys. Sealed: tuples of up to eight values only.
 ///
 /// ```
 /// use tracecast::keys::tensor::{SourceType, source};
@@ -134,7 +134,7 @@ tuples! {
 pub struct Labels(usize);
 
 impl Labels {
-    /// Begins with no labels.
+    /// Creates the index of no labels.
     #[inline(always)]
     #[expect(clippy::new_without_default, reason = "generated code calls it by this name")]
     pub const fn new() -> Self {
@@ -157,13 +157,14 @@ impl Labels {
     }
 }
 
-/// Adds a label to an index. `NOWHERE` if the ordinal is out of range, as with an incorrect `Label` implementation.
+/// Returns the index extended by a label. Returns `NOWHERE` if the ordinal is out of range, as with an incorrect `Label`
+/// implementation, or if the index was `NOWHERE`.
 #[inline(always)]
 pub(crate) const fn appended(index: usize, ordinal: usize, cardinality: usize) -> usize {
     if ordinal >= cardinality || index == NOWHERE { NOWHERE } else { index * cardinality + ordinal }
 }
 
-/// Returns the ordinal of `none`, or the last one if there is no `none`.
+/// Returns the ordinal of `none`, or the last ordinal if there is no `none`.
 const fn missing<L: Label>() -> usize {
     match L::NONE {
         Some(none) => none,
@@ -180,7 +181,7 @@ pub(crate) fn ordinal<K: LabelKey>(value: impl IntoValue<K::Value>) -> usize {
     })
 }
 
-/// The label key `K` if its value may be missing, for example after an error. A missing value is `none`.
+/// Stands for the label key `K` where its value may be missing, for example after an error. A missing value becomes `none`.
 pub struct OrNone<K>(PhantomData<fn() -> K>);
 
 impl<K: LabelKey> Key for OrNone<K>
@@ -200,7 +201,7 @@ where
     type Itself = Self;
 }
 
-/// A label or `none`. If the label has no value `none`, this adds one.
+/// A label or `none`. If the label itself has no value `none`, this type adds that value.
 #[derive(Clone, Copy, Debug)]
 pub struct Maybe<L>(Option<L>);
 

@@ -1,4 +1,4 @@
-//! Checks of metrics at compile time: all of them run in `cargo check`, and the text is the compile error.
+//! Checks the declarations of metrics at compile time, also in `cargo check`. The text of a [`Mistake`] is the compile error.
 
 use super::{Buckets, MetricKind, MetricMeta, cardinality};
 
@@ -12,11 +12,11 @@ pub struct Mistake {
 impl Mistake {
     const BYTES: usize = 1024;
 
-    /// The text.
+    /// Returns the text.
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
-            // Names are cut at a byte only if the text is full.
+            // Only a text that fills the buffer can be cut within a character.
             Err(_) => "this metric exceeds its budget; it has too many labels to show the arithmetic",
         }
     }

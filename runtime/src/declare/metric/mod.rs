@@ -1,4 +1,4 @@
-//! The declaration of a metric: its name and its shape, plain data.
+//! The declaration of a metric: its name, kind, labels and buckets. The values are in `cells`.
 
 mod bounds;
 mod labels;
@@ -93,9 +93,9 @@ pub enum NumberType {
 pub enum Buckets {
     /// Inclusive upper bounds in increasing order. One more bucket takes values above the last bound.
     Explicit(&'static [f64]),
-    /// Eight buckets per power of two, fewer on the wire if the values are spread wide. They cover 64 powers of two: whole
-    /// numbers and bytes from 1 on, seconds and ratios from 2^-32, other fractions from 2^-20. Smaller values count as
-    /// zero, larger ones in the last bucket.
+    /// Eight buckets per power of two; fewer are exported if the values are spread wide. The buckets cover 64 powers of two:
+    /// whole numbers and bytes from 1 on, seconds and ratios from 2^-32, other fractions from 2^-20. Smaller values count as
+    /// zero; larger values count in the last bucket.
     Exponential,
 }
 
@@ -129,7 +129,7 @@ pub struct MetricMeta {
     pub description: &'static str,
     /// The declared labels. Metrics of annotated functions may also have an outcome and an error type.
     pub labels: &'static [&'static KeyMeta],
-    /// The buckets, if it is a histogram; otherwise unused.
+    /// The buckets of a histogram; unused for other kinds.
     pub buckets: Buckets,
     /// The largest number of series that the metric may have.
     pub budget: usize,
@@ -168,7 +168,7 @@ enum Texts {
 }
 
 impl Dimension {
-    /// Whether this ordinal means "no value": a series with it lacks the label.
+    /// Returns whether this ordinal means "no value". A series with such an ordinal lacks the label.
     pub(crate) fn is_none(&self, ordinal: usize) -> bool {
         match self.texts {
             Texts::Key(key) => key.none == Some(ordinal),
@@ -207,7 +207,7 @@ impl MetricMeta {
             budget: DEFAULT_BUDGET,
             observable: false,
             location: Location::caller(),
-            // `Metric::new` sets the crate: its static names it.
+            // `Metric::new` replaces name and version by those of the crate that declares the static.
             crate_name: CrateScope::OWN.name,
             crate_version: CrateScope::OWN.version,
             outcomes: &[],
@@ -287,18 +287,20 @@ impl MetricMeta {
         mistake::find(self)
     }
 
-    /// The number of values of `error.type`: the types and `none`; 1 without this label.
+    /// Returns the number of values of `error.type`, which are the types and `none`; 1 if the metric lacks this label.
     pub(crate) const fn error_type_count(&self) -> usize {
         if self.error_types.is_empty() { 1 } else { self.error_types.len() + 1 }
     }
 
-    /// Returns the ordinal of an error type, or that of `none`.
+    /// Returns the ordinal of an error type. Without an error type, or if the metric does not list this one, returns the
+    /// ordinal of `none`.
     pub(crate) fn error_type_ordinal(&self, error_type: Option<&str>) -> usize {
         let types = self.error_types;
         error_type.and_then(|given| types.iter().position(|known| *known == given)).unwrap_or(types.len())
     }
 
-    /// The dimensions, the outermost first.
+    /// Returns the dimensions: the labels, the outcome and the error type. In the index of a label set the first one is the most
+    /// significant.
     pub(crate) fn dimensions(&self) -> Vec<Dimension> {
         self.each_dimension().collect()
     }
@@ -317,7 +319,7 @@ impl MetricMeta {
         self.labels.iter().map(of_key).chain(outcome).chain(error_type)
     }
 
-    /// The largest number of label sets.
+    /// Returns the largest number of label sets.
     pub(crate) const fn sets(&self) -> usize {
         let mut sets: usize = 1;
         let mut at = 0;
@@ -331,7 +333,8 @@ impl MetricMeta {
         sets.saturating_mul(self.error_type_count())
     }
 
-    /// The number of series per label set: 1, or for a histogram its buckets, sum and count.
+    /// Returns the number of series per label set: 1, or for a histogram with explicit buckets the number of buckets plus 2, for
+    /// the sum and the count.
     pub(crate) const fn series_per_set(&self) -> usize {
         match (self.kind, self.buckets) {
             (MetricKind::Histogram, Buckets::Explicit(bounds)) => bounds.len() + 3,
@@ -339,7 +342,7 @@ impl MetricMeta {
         }
     }
 
-    /// The largest number of series that the metric can have.
+    /// Returns the largest number of series that the metric can have. An exponential histogram has one series per label set.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -356,7 +359,8 @@ impl MetricMeta {
         self.sets().saturating_mul(self.series_per_set())
     }
 
-    /// Returns the names and values of the label set with this index. Called for each series at each collection.
+    /// Returns the names and values of the label set with this index, without labels that have no value. Called for each series
+    /// at each collection.
     pub(crate) fn labels_of(&self, index: usize) -> Vec<(Cow<'static, str>, OwnedValue)> {
         let label = |(name, text): (&'static str, LabelText)| (Cow::Borrowed(name), OwnedValue::Str(text));
         let more = usize::from(!self.outcomes.is_empty()) + usize::from(!self.error_types.is_empty());
@@ -375,7 +379,7 @@ impl MetricMeta {
         labels
     }
 
-    /// Whether two declarations of the same name describe the same metric.
+    /// Returns whether two declarations of the same name describe the same metric.
     pub(crate) fn same_shape(&self, other: &MetricMeta) -> bool {
         let (mine, theirs) = (self.dimensions(), other.dimensions());
         self.kind == other.kind

@@ -34,13 +34,13 @@ const UNITS: [(&str, &str); 26] = [
     ("1", ""),
     ("%", "percent"),
 ];
-/// Units that may follow the slash.
+/// UCUM units after a slash, as in `By/s`, and their names in Prometheus.
 const PER: [(&str, &str); 7] =
     [("s", "second"), ("m", "minute"), ("h", "hour"), ("d", "day"), ("w", "week"), ("mo", "month"), ("y", "year")];
 
 impl MetricMeta {
-    /// The name after the translation from OTLP to Prometheus. For every name that the macros accept it is the metric's
-    /// own name, except for names of the semantic conventions.
+    /// Returns the name under which Prometheus stores a metric that arrives over OTLP. The macros accept only names that stay
+    /// unchanged, and names of the semantic conventions.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -66,7 +66,8 @@ pub(crate) fn translate(name: &str, unit: &str, kind: MetricKind) -> String {
         words.push(main);
     }
     let per = spelled(per, &PER);
-    // Prometheus searches for `per_second` among words without underscores and never finds it, so it always appends it.
+    // Prometheus searches for `per_second` among words that it has split at underscores. It never finds `per_second`, so it
+    // always appends it.
     if !per.is_empty() {
         words.push(format!("per_{per}"));
     }
@@ -80,12 +81,12 @@ pub(crate) fn translate(name: &str, unit: &str, kind: MetricKind) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
-/// Returns the unit that OpenMetrics declares for a metric, in words; empty if it has none.
+/// Returns the unit, in words, that OpenMetrics declares for a metric; empty if the metric has no unit.
 pub(crate) fn unit_name(unit: &str, kind: MetricKind) -> String {
     if unit == "1" && kind == MetricKind::Gauge { "ratio".to_owned() } else { spelled(unit, &UNITS) }
 }
 
-/// Spells out a unit; empty for an annotation such as `{request}`.
+/// Returns the name of a unit in `table`, or the unit itself if the table lacks it; empty for an annotation such as `{request}`.
 fn spelled(unit: &str, table: &[(&str, &str)]) -> String {
     let unit = unit.trim();
     if unit.contains(['{', '}']) {
@@ -99,7 +100,8 @@ fn move_to_end(words: &mut Vec<String>, word: &str) {
     words.push(word.to_owned());
 }
 
-/// Converts to a label name that Prometheus accepts. Prometheus reserves names that begin with two underscores.
+/// Converts an attribute's name to a label name that Prometheus accepts: replaces other characters by `_`, and adds `_` before a
+/// digit at the start. Prometheus reserves names that begin with two underscores, so several underscores at the start become one.
 pub(crate) fn label_name(name: &str) -> String {
     let name: String = name.chars().map(plain).collect();
     match name.strip_prefix("__") {
@@ -109,7 +111,7 @@ pub(crate) fn label_name(name: &str) -> String {
     }
 }
 
-/// Replaces a character that Prometheus does not accept in every name by `_`.
+/// Returns the character if Prometheus accepts it in names of both metrics and labels, otherwise `_`.
 pub(crate) fn plain(c: char) -> char {
     if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }
 }
