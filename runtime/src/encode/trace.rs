@@ -34,7 +34,7 @@ pub(crate) struct TraceBatch {
     crates: Vec<CrateSpans>,
     /// The callsite of the last span of the current crate, and its name: consecutive spans often share a callsite.
     callsite: Option<(&'static Callsite, &'static str)>,
-    /// The lines of the last span's crate, and the index of the crate in `crates`.
+    /// The `crate_lines` of the last span, and the index in `crates` of the crate whose buffer the writer has.
     lines: &'static str,
     current: usize,
     /// The crate whose buffer begins the request; `None` before the first span.
@@ -72,7 +72,7 @@ impl TraceBatch {
         }
     }
 
-    /// The number of spans in the batch.
+    /// Returns the number of spans in the batch.
     pub(crate) fn len(&self) -> usize {
         self.spans + self.others.len()
     }
@@ -81,7 +81,7 @@ impl TraceBatch {
         self.len() == 0
     }
 
-    /// The number of bytes of the request so far.
+    /// Returns the number of bytes of the request so far.
     pub(crate) fn bytes(&self) -> usize {
         let crates: usize = self.crates.iter().map(|spans| spans.wire.len()).sum();
         self.writer.wire.len() + crates + self.others.bytes()
@@ -189,7 +189,7 @@ impl TraceBatch {
         writer.end(span, other.as_deref().unwrap_or(name), record.outcome(), record.dropped());
     }
 
-    /// Adds a span that is owned data, ours or third-party.
+    /// Adds a span that is owned data: one of ours, or one of a third party.
     pub(crate) fn finished(&mut self, span: &FinishedSpan) {
         match &span.scope {
             Some(scope) => self.others.add(scope, span),
@@ -204,7 +204,7 @@ impl TraceBatch {
 
 /// Replaces texts of a record while they are read.
 trait Texts: Copy {
-    /// Whether no text is ever replaced.
+    /// True if no text is ever replaced.
     const KEEPS_ALL: bool = false;
 
     /// Returns the replacement of `text` under `name`; `None` keeps the text.
