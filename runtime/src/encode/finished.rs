@@ -48,8 +48,8 @@ impl Scopes {
     }
 }
 
-/// Returns the code and the message of the status: the one that was set, or else one that follows from an outcome that is an
-/// error. `None` otherwise.
+/// Returns the code and the message of the status that was set. If none was set, returns an error for a failed outcome, and
+/// `None` for other outcomes.
 pub(crate) fn status(span: &FinishedSpan) -> Option<(u8, &str)> {
     match &span.status {
         Status::Ok => Some((STATUS_OK, "")),

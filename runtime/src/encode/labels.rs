@@ -28,7 +28,7 @@ struct Place {
 
 impl Labels {
     /// Writes a label as a `KeyValue` field, and caches it. Returns the length of its text, which is written last.
-    // Always inlined: there are two callers, with and without a redaction hook, so the compiler would not inline it.
+    // Always inlined: because of its two callers, with and without a redaction hook, the compiler would not do so itself.
     #[inline(always)]
     pub(crate) fn write(&mut self, wire: &mut Wire, tag: u8, key: &'static KeyMeta, ordinal: usize) -> usize {
         let id = (std::ptr::from_ref(key).addr(), ordinal);

@@ -1,6 +1,6 @@
 //! Describes OTLP messages once for both encodings, protocol buffers and JSON.
 //!
-//! A function that describes a message calls a method of [`Message`] for each field that has a value, with the field's number
+//! A function that describes a message calls a method of `Message` for each field that has a value, with the field's number
 //! and its name in JSON. The methods are named after the types of protocol buffers.
 
 use crate::declare::value::{OwnedValue, Value, formatted};

@@ -186,7 +186,7 @@ impl SpanWriter {
         }
     }
 
-    /// Begins an event. Attributes that are written until it ends belong to it.
+    /// Begins an event. Attributes that are written before `end_event` belong to the event.
     pub(crate) fn begin_event(&mut self, unix_nanos: u64, name: &str) -> Opened {
         let opened = self.wire.open(11);
         self.wire.fixed(1, unix_nanos);

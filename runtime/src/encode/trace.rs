@@ -210,7 +210,7 @@ trait Texts: Copy {
     /// Returns the replacement of `text` under `name`; `None` keeps the text.
     fn instead(self, name: &str, text: &str) -> Option<String>;
 
-    /// Like `instead`, for the text of a label. It is passed as bytes, so that [`Unchanged`] needs no check for UTF-8.
+    /// Like `instead`, for the text of a label. The text is passed as bytes, so that [`Unchanged`] needs no check for UTF-8.
     fn instead_of_label(self, name: &str, text: &[u8]) -> Option<String>;
 }
 
@@ -242,7 +242,8 @@ impl Texts for &Redact {
     }
 }
 
-/// Writes the items of a record. Returns the name that was set at run time, and whether parent spans share attributes.
+/// Writes the items of a record. Returns the name that was set at run time, if there is one, and whether the record has a
+/// trace state or attributes that are shared by parent spans.
 #[inline]
 fn items(
     writer: &mut SpanWriter,
@@ -275,7 +276,8 @@ fn items(
     (name, has_shared)
 }
 
-/// Writes the attributes that parent spans share with this one. Few records have them, so this is not inlined.
+/// Writes the trace state, and the attributes that parent spans share with this one and that it does not have itself. Few
+/// records have these, so the function is not inlined.
 #[inline(never)]
 fn shared(writer: &mut SpanWriter, record: &Record<'_>, texts: impl Texts) {
     let (shared, state) = record.shared();
@@ -316,7 +318,8 @@ fn attribute(writer: &mut SpanWriter, name: &'static str, value: Value<'_>, text
     }
 }
 
-/// Writes a list of texts. Few spans have one, so this is not inlined, which keeps the path of other attributes short.
+/// Writes a list of texts. Few spans have such a list, so the function is not inlined, which keeps the path of other
+/// attributes short.
 #[cold]
 fn texts_attribute<T: Texts>(writer: &mut SpanWriter, name: &'static str, array: Array<'_>, texts: T) {
     if T::KEEPS_ALL {

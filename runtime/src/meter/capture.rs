@@ -20,8 +20,8 @@ pub(crate) fn current() -> Option<Arc<Propagated>> {
         .filter(|propagated| propagated.sink.is_some())
 }
 
-/// Passes a measurement to the current capture. Outside of captures, records it in its cell if the metric is on; if it is
-/// off while a capture runs, notes its name for `Captured::outside_capture`.
+/// Passes a measurement to the current capture. Outside of captures, records a measurement in its cell if the metric is on;
+/// if the metric is off while a capture runs, notes the metric's name for `Captured::outside_capture`.
 #[cold]
 pub(crate) fn measured(metric: &'static Metric, set: usize, amount: Amount) {
     let state = state(metric);
@@ -45,7 +45,7 @@ pub(crate) fn state(metric: &'static Metric) -> i8 {
     if state & NEW == 0 { state } else { switch::resolve_metric(metric) }
 }
 
-/// Passes a measurement to a capture. If a cell would reject the value, it is only counted as rejected.
+/// Passes a measurement to a capture. A measurement that a cell would reject is only counted as rejected.
 pub(crate) fn into(propagated: &Propagated, metric: &'static Metric, set: usize, amount: Amount) {
     let meta = metric.meta();
     if set >= meta.sets() || !is_acceptable(meta.kind, amount) {

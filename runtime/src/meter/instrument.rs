@@ -290,7 +290,7 @@ macro_rules! histogram {
 
 histogram!(f64 => F64, u64 => U64);
 
-/// Number types of metrics: `u64`, `i64` and `f64`. Sealed: these types only.
+/// The number types of metrics: `u64`, `i64` and `f64`. The trait is sealed.
 ///
 /// ```
 /// use tracecast::{Number, ObservableGauge};

@@ -33,7 +33,8 @@ impl Site for Metered {
     }
 }
 
-/// The measurement of one call. If dropped before the call ends, it records the outcome `if_dropped`.
+/// The measurement of one call. If dropped while it runs, it records the outcome `if_dropped`, or an error instead of a
+/// cancellation if an item of the stream was an error.
 pub struct Measure {
     meter: &'static Meter,
     /// The index of the label set that was known at the start; `u32::MAX` if it is out of range. It is a `u32` so that its
@@ -46,7 +47,7 @@ pub struct Measure {
     /// The capture to which the call belongs; `None` outside of captures.
     capture: Option<Arc<Propagated>>,
     running: bool,
-    /// The outcome if the measurement is dropped while it runs.
+    /// The outcome to record if the measurement is dropped while it runs.
     if_dropped: Outcome,
     /// Whether an item of the stream was an error; `error_type` is the type of the last such error, if it is known.
     failed: bool,

@@ -79,7 +79,7 @@ impl Default for MetricsConfig {
     }
 }
 
-/// Keeps metrics on while it lives. Only one can exist at a time.
+/// Keeps metrics on until the guard is dropped. Only one guard can exist at a time.
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
@@ -198,7 +198,7 @@ impl MetricsGuard {
     }
 
     /// Switches metrics on or off by name, or by a prefix followed by `*`. If several calls match a metric, the last
-    /// one counts.
+    /// call decides.
     ///
     /// ```standalone_crate
     /// use tracecast::prelude::*;

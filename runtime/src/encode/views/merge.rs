@@ -34,7 +34,7 @@ fn add(to: &mut PointValue, more: PointValue) {
         (PointValue::F64(to), PointValue::F64(more)) => *to += more,
         (PointValue::Histogram(to), PointValue::Histogram(more)) if to.bounds == more.bounds => histogram(to, more),
         (PointValue::Exponential(to), PointValue::Exponential(more)) => exponential(to, more),
-        // All points of a metric have the same type, so this is not reached.
+        // Not reached, because all points of a metric have the same type.
         (to, more) => *to = more,
     }
 }

@@ -2,7 +2,7 @@
 //! them.
 //!
 //! Each view that matches a metric produces a separate stream. Our metrics are aggregated as declared before a view is
-//! applied, so a view can drop or rename one or remove its labels, but cannot change its buckets.
+//! applied, so a view can drop or rename a metric or remove labels, but cannot change buckets.
 
 mod merge;
 mod pattern;

@@ -154,7 +154,7 @@ fn exponential_buckets(point: &ExponentialPoint) -> impl Iterator<Item = (f64, u
     let step = 2_f64.powi(-point.scale);
     let bound = move |power: i64| (power as f64 * step).exp2();
     let offset = i64::from(point.offset);
-    // The bucket farthest below zero comes first. Its upper bound is the lower bound of the next one towards zero.
+    // The bucket farthest below zero comes first. The upper bound of a negative bucket is its bound towards zero.
     let negative = point.negative.iter().flat_map(move |side| {
         let offset = i64::from(side.offset);
         side.counts.iter().enumerate().rev().map(move |(at, count)| (-bound(offset + at as i64), *count))

@@ -130,8 +130,9 @@ pub struct MetricPoints {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Point {
-    /// The labels by name: texts for our metrics, any value for a raw instrument. If a raw instrument exceeds its limit
-    /// of series, the rest is one series with the label `otel.metric.overflow`.
+    /// The names and values of the labels; values are texts for our metrics, and of any type for a raw instrument. If a
+    /// raw instrument exceeds its limit of series, further series are combined into one with the label
+    /// `otel.metric.overflow`.
     pub labels: Vec<(Cow<'static, str>, OwnedValue)>,
     /// The value.
     pub value: PointValue,
@@ -188,9 +189,9 @@ pub struct HistogramPoint {
     pub count: u64,
     /// The sum of the values.
     pub sum: f64,
-    /// The smallest value. Unknown for a delta.
+    /// The smallest value; `None` if it is not known, as in a delta.
     pub min: Option<f64>,
-    /// The largest value. Unknown for a delta.
+    /// The largest value; `None` if it is not known, as in a delta.
     pub max: Option<f64>,
     /// The inclusive upper bounds of all buckets except the last.
     pub bounds: &'static [f64],
@@ -222,9 +223,9 @@ pub struct ExponentialPoint {
     pub count: u64,
     /// The sum of the values.
     pub sum: f64,
-    /// The smallest value. Unknown for a delta.
+    /// The smallest value; `None` if it is not known, as in a delta.
     pub min: Option<f64>,
-    /// The largest value. Unknown for a delta.
+    /// The largest value; `None` if it is not known, as in a delta.
     pub max: Option<f64>,
     /// The resolution: there are `2^scale` buckets per power of two.
     pub(crate) scale: i32,
@@ -242,7 +243,7 @@ pub struct ExponentialPoint {
     pub exemplars: Vec<ExemplarPoint>,
 }
 
-/// The buckets of one sign of an exponential histogram.
+/// The buckets of the negative values in an exponential histogram.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExponentialBuckets {
     /// The exponent of the first bucket's bound towards zero.
