@@ -56,7 +56,8 @@
 //! - `otel`: accepts spans and instruments of the OpenTelemetry API, and exporters of its SDK; see the module `otel`.
 //! - `tracing`: records spans of `tracing` together with ours, in common traces; see the module `tracing_spans`.
 //! - `anyhow`, `http`, `tonic`: more precise `error.type` and `error.message` for errors of these crates.
-//! - `tracing-emit`: emits our spans as spans of `tracing`, for its subscribers; switched on by `TC_TRACING_EMIT` or `tracing_spans::set_emitting`.
+//! - `tracing-emit`: emits our spans as spans of `tracing`, for subscribers of `tracing`; switched on by `TC_TRACING_EMIT` or
+//!   `tracing_spans::set_emitting`.
 //! - `off`: compiles out every annotated span, scope and declared metric. Only applications should enable it, not libraries.
 //!
 // If a feature is off, links to its items point to docs.rs.

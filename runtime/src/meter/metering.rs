@@ -157,8 +157,8 @@ impl fmt::Display for UnknownMetric {
 impl std::error::Error for UnknownMetric {}
 
 impl MetricsGuard {
-    /// Switches metrics on. All of them start from zero. If declarations of one name have different shapes, the first one by crate,
-    /// file and line is used; the others stay off, with a warning.
+    /// Switches metrics on. All metrics start from zero. If declarations of one name have different shapes, the first one
+    /// by crate, file and line is used; the others stay off, with a warning.
     ///
     /// ```standalone_crate
     /// use tracecast::MetricsError;
