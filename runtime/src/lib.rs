@@ -48,14 +48,16 @@
 //! `tracecast-nvml` provide layers for gRPC and HTTP, and GPU and host metrics.
 //!
 //! # Features
-//! - `otlp` (on by default): configuration and export. Libraries that only annotate code do not need it.
-//! - `grpc` (on by default): OTLP over gRPC. Without it, settings that need it are rejected with an error that names the feature.
-//! - `tls`: `https` endpoints. Without it, they are rejected with an error that names the feature.
+//! - `otlp` (on by default): configuration and export. Libraries that only annotate code do not need this feature.
+//! - `grpc` (on by default): OTLP over gRPC. Without this feature, settings that select gRPC are rejected with an error that
+//!   names it.
+//! - `tls`: `https` endpoints. Without this feature, `https` endpoints are rejected with an error that names it.
 //! - `logs` (on by default): turns events of `tracing` and `log` into lines and OTLP log records; see [`logs`].
-//! - `otel`: spans and instruments of the OpenTelemetry API, and exporters of its SDK; see the module `otel`.
-//! - `tracing`: records spans of `tracing` in the same traces; see the module `tracing_spans`.
+//! - `otel`: accepts spans and instruments of the OpenTelemetry API, and exporters of its SDK; see the module `otel`.
+//! - `tracing`: records spans of `tracing` together with ours, in common traces; see the module `tracing_spans`.
 //! - `anyhow`, `http`, `tonic`: more precise `error.type` and `error.message` for errors of these crates.
-//! - `tracing-emit`: emits our spans as spans of `tracing`, for its subscribers; switched on by `TC_TRACING_EMIT` or `tracing_spans::set_emitting`.
+//! - `tracing-emit`: emits our spans as spans of `tracing`, for subscribers of `tracing`; switched on by `TC_TRACING_EMIT` or
+//!   `tracing_spans::set_emitting`.
 //! - `off`: compiles out every annotated span, scope and declared metric. Only applications should enable it, not libraries.
 //!
 // If a feature is off, links to its items point to docs.rs.
@@ -101,7 +103,7 @@ pub mod __bench;
 #[doc(hidden)]
 #[path = "export/test_logs.rs"]
 pub mod __logs;
-/// Items for `tracecast-tower`. Not public API: they may change in any minor release.
+/// Items for `tracecast-tower`. These items are not public API, and may change in any minor release.
 #[doc(hidden)]
 pub mod __layers {
     pub use crate::declare::switch::{is_active, is_capturing, is_measuring};

@@ -1,6 +1,6 @@
-//! Re-exports the macros with their documentation, in this crate so that the examples compile.
+//! Re-exports the macros with their documentation. The documentation is in this crate so that its examples compile.
 
-/// Records a span per call of a function. For futures and streams it lasts until completion or drop.
+/// Records a span per call of a function. The span of a future or stream lasts until completion or drop.
 ///
 /// ```
 /// use tracecast::keys::{size_bytes, tensor::{SourceType, artifact, source}};
@@ -42,7 +42,7 @@
 /// | `share(key = value, ..)` | attributes of this span and of all its descendants |
 /// | `parent = context` | the parent, instead of the current span |
 /// | `links(context, ..)` | related spans in this or other traces |
-/// | `future`, `stream` | declares that the function returns a future or stream, and rejects types that cannot carry the span to its end; not needed if the signature shows it |
+/// | `future`, `stream` | declares that the function returns a future or stream, and rejects types that cannot carry the span to its end; not needed if the signature shows the future or stream |
 /// | `construct` | the span covers only the construction of the future or stream |
 /// | `no_err` | an `Err` does not mark the span as failed |
 /// | `err_if = \|error\| ..` | an `Err` marks the span as failed only if the closure returns true |
@@ -50,18 +50,18 @@
 /// | `db(system = .., collection = .., operation = ..)` | a database call: named `<collection>.<operation>`, kind client, `db.*` attributes; also `namespace`, `query` |
 /// | `needs_parent` | records the span only if it has a parent, so that background polling creates no traces |
 /// | `heartbeat = "30s"` | exports a linked marker span `…/open` every 30 s while the span is open |
-/// | `busy` | of a future or stream, records how long it was polled (`tc.busy.seconds`), how often (`tc.polls`) and the longest poll (`tc.poll.longest.seconds`) |
-/// | `crate = path` | the path of this crate, if it is re-exported |
+/// | `busy` | for a future or stream: records the time spent in polls (`tc.busy.seconds`), the number of polls (`tc.polls`) and the duration of the longest poll (`tc.poll.longest.seconds`) |
+/// | `crate = path` | the path of `tracecast`, if another crate re-exports it |
 ///
 /// # Outcome
 /// A `Result` is recognised by its type, also through an alias. On `Err` the span fails, with `error.type` (the
-/// variant, if the error derives [`TcError`](derive@crate::TcError), else the type's name) and `error.message` (its
-/// `Display`, cut to 256 bytes). A future that is dropped before completion is `cancelled`; one that panics is
-/// `panicked`.
+/// variant, if the error derives [`TcError`](derive@crate::TcError), else the name of the error's type) and
+/// `error.message` (the error's `Display` text, cut to 256 bytes). The outcome of a future that is dropped before
+/// completion is `cancelled`, that of a call or future that panics is `panicked`.
 ///
 /// # Futures
-/// Parent and attributes are taken when the function is called, so `tokio::spawn(f())` keeps its parent. The clock
-/// starts with the first poll; a future that is never polled creates no span.
+/// The parent and the attributes are determined when the function is called, so in `tokio::spawn(f())` the span gets
+/// the caller's span as parent. The span starts with the first poll; a future that is never polled creates no span.
 pub use crate::declare::sections::tc_span;
 
 /// Records metrics per call of a function. For futures and streams a call lasts until completion or drop.
@@ -92,7 +92,7 @@ pub use crate::declare::sections::tc_span;
 /// | option | metric | labels |
 /// |---|---|---|
 /// | `calls = "tc_.._total"` | a counter of ended calls | `labels`, `outcome`, and `error.type` if the error derives [`TcError`](derive@crate::TcError) |
-/// | `errors = "tc_.._total"` | a counter of calls that ended with an error or a panic | the same |
+/// | `errors = "tc_.._total"` | a counter of calls that ended with an error or a panic | as for `calls` |
 /// | `duration = "tc_.._seconds"` | a histogram of durations | `labels` |
 /// | `in_flight = "tc_.."` | the number of calls in progress, correct after errors, panics and cancellations | `labels` from arguments |
 /// | `first_item = "tc_.._seconds"` | on streams: a histogram of the time to the first item | `labels` from arguments |
@@ -105,7 +105,7 @@ pub use crate::declare::sections::tc_span;
 /// | `labels(key = value, ..)` | labels, evaluated when the function is called. A closure, `key = \|value\| ..`, takes the label from the returned value, or from the `Ok` value of a `Result`; without a value the label is absent |
 /// | `budget = 5000` | the largest number of series of each metric; the default is 2000 |
 /// | `buckets = [0.1, 1.0]`, `exponential` | the buckets of the histograms |
-/// | `error_type = StoreError` | the error type that defines the values of `error.type`, if the signature does not show it. `error_type = none` omits that label; required if the error is a type parameter of an `impl` block that is not under `tc_span` |
+/// | `error_type = StoreError` | the error type that defines the values of `error.type`, if the signature does not show that type. `error_type = none` omits the label `error.type`; required if the error is a type parameter of an `impl` block that is not under `tc_span` |
 /// | `future`, `stream`, `construct`, `no_err`, `err_if`, `crate = path` | as for `tc_span` |
 ///
 /// Names start with `tc_`, or with the prefix that the manifest of the crate sets:
@@ -155,8 +155,8 @@ pub use tracecast_macros::tc_metric;
 ///
 /// [`Counter`](crate::Counter), [`UpDownCounter`](crate::UpDownCounter), [`Gauge`](crate::Gauge),
 /// [`Histogram`](crate::Histogram) and [`ObservableGauge`](crate::ObservableGauge) take a tuple of keys that were
-/// declared with `label`, and optionally a number type. In braces: `unit: ".."` if the name does not end with the unit,
-/// `budget: 5000` for more series than 2000, and for a histogram `buckets: [..]` or `exponential`.
+/// declared with `label`, and optionally a number type. Options follow in braces: `unit: ".."` if the name does not end
+/// with the unit, `budget: 5000` for more series than 2000, and for a histogram `buckets: [..]` or `exponential`.
 ///
 /// The product of the numbers of label values, times the buckets of a histogram, must not exceed the budget. Otherwise
 /// the crate does not compile, and the error shows the arithmetic. The unit follows from the name, so Prometheus keeps
@@ -171,7 +171,7 @@ macro_rules! tc_metrics {
     };
 }
 
-/// Makes an enum a label: a closed set of values, for spans and metrics.
+/// Makes an enum a label type: a closed set of values, for attributes of spans and labels of metrics.
 ///
 /// ```
 /// use tracecast::{ClosedLabel, TcLabel};
@@ -192,7 +192,8 @@ macro_rules! tc_metrics {
 /// ```
 pub use tracecast_macros::TcLabel;
 
-/// Gives an error type a closed set of values of `error.type`.
+/// Gives an error type a closed set of values of `error.type`: the names of an enum's variants, or the name of a struct.
+/// `rename` replaces a name.
 ///
 /// ```
 /// use tracecast::TcError;
@@ -238,8 +239,9 @@ pub use tracecast_macros::TcError;
 /// # fn main() {}
 /// ```
 ///
-/// The type of a label is one with [`TcLabel`](derive@crate::TcLabel), a `bool`, an `Option` of a label, `Index<N>` or
-/// `Interned<N>`. An `id` is a `str`, `u64`, `i64` or `bool`; a `measure` is a `u64`, `i64` or `f64`. Both may be lists of these.
+/// A `label` has a type that derives [`TcLabel`](derive@crate::TcLabel), a `bool`, an `Option` of a label, `Index<N>` or
+/// `Interned<N>`. An `id` is a `str`, `u64`, `i64` or `bool`; a `measure` is a `u64`, `i64` or `f64`. An `id` or a `measure`
+/// may also be a list of these types, such as `[u64]`.
 #[macro_export]
 macro_rules! tc_keys {
     ($($tokens:tt)*) => {
@@ -247,7 +249,7 @@ macro_rules! tc_keys {
     };
 }
 
-/// Opens a span for a block of code. It ends when the returned [`Scope`](crate::Scope) is dropped.
+/// Opens a span for a block of code. The span ends when the returned [`Scope`](crate::Scope) is dropped.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -258,9 +260,9 @@ macro_rules! tc_keys {
 /// # tracecast::testing::capture(|| ingest(7)).assert_tree("StoreEngine/P2PIngest tc.size.bytes=7");
 /// ```
 ///
-/// It accepts the options of [`tc_span`](macro@crate::tc_span) that do not need a function: `kind`, `attrs`, `share`,
+/// The options are those of [`tc_span`](macro@crate::tc_span) that do not need a function: `kind`, `attrs`, `share`,
 /// `parent`, `links`, `needs_parent`, `heartbeat`, `busy`. For an async block, pass the scope to
-/// [`in_span`](crate::FutureInSpan::in_span): a guard that is held across an `await` does not follow the task.
+/// [`in_span`](crate::FutureInSpan::in_span), because a scope that is held across an `await` does not follow the task.
 #[macro_export]
 macro_rules! tc_scope {
     ($($tokens:tt)*) => {

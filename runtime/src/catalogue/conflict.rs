@@ -6,8 +6,8 @@ use std::fmt;
 use super::Catalogue;
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
 
-/// Two declarations of one metric with different shapes. The first one by crate, file and line is used; the second is
-/// off, and `init` warns of it, or fails if `TC_STRICT` is set.
+/// Two declarations of one metric with different shapes: kind, number type, unit, labels or buckets. The first one by crate,
+/// file and line is used; the second is off, and `init` warns of the conflict, or fails if `TC_STRICT` is set.
 ///
 /// ```
 /// for conflict in tracecast::catalogue().conflicts() {
@@ -41,8 +41,8 @@ impl fmt::Display for Conflict {
 impl std::error::Error for Conflict {}
 
 impl Catalogue {
-    /// Returns metrics that are declared twice with different shapes, each with the first declaration of its name,
-    /// which is used.
+    /// Returns the declarations of metrics whose shape differs from the first declaration of the same name, each with
+    /// that first declaration, which is used.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -61,7 +61,8 @@ impl Catalogue {
     }
 }
 
-/// Returns pairs of the first declaration of a name and another one with a different shape.
+/// Returns each declaration whose shape differs from the first declaration of its name, as the second of a pair with that
+/// first declaration.
 pub(crate) fn conflicting<T: Copy>(
     metrics: impl IntoIterator<Item = T>,
     meta: impl Fn(T) -> &'static MetricMeta,
@@ -72,7 +73,7 @@ pub(crate) fn conflicting<T: Copy>(
     pairs.filter(|(first, second)| !meta(*first).same_shape(meta(*second))).collect()
 }
 
-/// Describes the shape of a metric in words.
+/// Returns a text with the kind, number type, unit, labels and buckets of a metric.
 pub(super) fn shape(metric: &MetricMeta) -> String {
     let dimensions = metric.dimensions();
     let labels: Vec<_> = dimensions.iter().map(|label| format!("{}({})", label.name, label.cardinality)).collect();

@@ -6,7 +6,7 @@ use crate::declare::registry;
 
 /// Lists the spans, keys and metrics that are linked into this program.
 ///
-/// On targets without link sections (wasm) it lists those that were used so far.
+/// On targets without link sections (wasm), only those that were used so far are listed.
 ///
 /// ```
 /// for metric in tracecast::catalogue().metrics {
@@ -21,7 +21,7 @@ pub fn catalogue() -> Catalogue {
     Catalogue { spans, keys, metrics: metrics().into_iter().map(Metric::meta).collect() }
 }
 
-/// Returns the metrics sorted by name, those of one name by crate, file and line.
+/// Returns all metrics, sorted by name, crate, file and line.
 pub(crate) fn metrics() -> Vec<&'static Metric> {
     let mut metrics: Vec<_> = registry::metrics().collect();
     metrics.sort_by(|one, other| (one.meta().name, one.place()).cmp(&(other.meta().name, other.place())));

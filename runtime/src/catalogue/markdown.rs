@@ -9,7 +9,7 @@ use super::conflict::shape;
 use crate::declare::key::{KeyKind, KeyMeta};
 
 impl Catalogue {
-    /// Returns the catalogue as Markdown: three tables.
+    /// Returns the catalogue as Markdown: one table each of spans, keys and metrics.
     ///
     /// ```
     /// let markdown = tracecast::catalogue().to_markdown();

@@ -1,8 +1,8 @@
 //! The catalogue: every span, key and metric of the program, with its source location.
 //! [`catalogue()`](crate::catalogue()) lists them.
 //!
-//! It prints as Markdown. With the feature `otlp` it is also written and read as JSON, compared with an older one, and
-//! converted to a dashboard.
+//! A catalogue can be printed as Markdown. With the feature `otlp` it can also be written and read as JSON, compared with an
+//! older catalogue, and converted to a Grafana dashboard.
 //!
 //! ```
 //! for metric in tracecast::catalogue().metrics {

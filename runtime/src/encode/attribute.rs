@@ -7,7 +7,7 @@ use crate::encode::wire::{Wire, put_varint};
 /// Writes a field that is a `KeyValue`. If the value is a text, its bytes are written last. The caller resolves labels
 /// and omits absent values: both would be written without a value.
 ///
-/// Most attributes are short: all their lengths have one byte, and writing them takes a few small copies.
+/// Most attributes are short, so that each length fits into one byte; for these, writing takes a few small copies.
 #[inline(always)]
 pub(crate) fn key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
     if let Value::Str(text) = value {
@@ -32,7 +32,8 @@ pub(crate) fn key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
     any_key_value(wire, tag, key, value);
 }
 
-/// Encodes a number or a flag. Returns the buffer and the number of bytes used in it.
+/// Encodes a number or a flag. Returns the buffer and the number of bytes used in it; `None` for other values and for
+/// numbers above `i64::MAX`.
 // Always inlined: a call would return the buffer through memory.
 #[inline(always)]
 fn short(value: Value<'_>) -> Option<([u8; 16], usize)> {
@@ -69,7 +70,8 @@ fn any_key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
     wire.bytes[start] = tag;
 }
 
-/// Writes a field that is a `KeyValue`. It is not inlined, for callers outside the fast path of spans.
+/// Like `key_value`, with the number of the field instead of its tag. Not inlined, for callers outside the fast path of
+/// spans.
 #[inline(never)]
 pub(crate) fn field(wire: &mut Wire, field: u8, key: &str, value: Value<'_>) {
     key_value(wire, field << 3 | 2, key, value);

@@ -1,4 +1,4 @@
-//! Encodes spans that are owned data. A request groups third-party spans by scope, after our own.
+//! Encodes spans that are owned data. In a request, third-party spans are grouped by scope and follow our own spans.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Scopes {
         write_span(&mut self.scopes[at].1, span);
     }
 
-    /// The number of spans in all scopes.
+    /// Returns the number of spans in all scopes.
     pub(crate) fn len(&self) -> usize {
         self.spans
     }
@@ -48,7 +48,8 @@ impl Scopes {
     }
 }
 
-/// The code and the message of the status. It is the one that a third party set, or follows from the outcome.
+/// Returns the code and the message of the status that was set. If none was set, returns an error for a failed outcome, and
+/// `None` for other outcomes.
 pub(crate) fn status(span: &FinishedSpan) -> Option<(u8, &str)> {
     match &span.status {
         Status::Ok => Some((STATUS_OK, "")),
@@ -60,7 +61,8 @@ pub(crate) fn status(span: &FinishedSpan) -> Option<(u8, &str)> {
     }
 }
 
-/// The value of the outcome attribute. Only a cancelled span has it, because the status cannot express cancellation.
+/// Returns the value of the outcome attribute to add to a cancelled span, because its status cannot express cancellation;
+/// `None` for other spans, and if the span has the attribute.
 pub(crate) fn outcome(span: &FinishedSpan) -> Option<&'static str> {
     let is_silent = span.outcome == Outcome::Cancelled && span.attribute(OUTCOME_KEY).is_none();
     is_silent.then(|| span.outcome.as_str())

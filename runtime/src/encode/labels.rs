@@ -1,4 +1,4 @@
-//! A cache of encoded labels. Labels have few values, and the text of some is formatted on each request.
+//! A cache of encoded labels: most labels have few values, and the text of some would be formatted again for each span.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -11,8 +11,8 @@ use crate::encode::wire::Wire;
 /// The largest number of cached values. Further values are encoded each time.
 const MOST: usize = 8_192;
 
-/// Encoded `KeyValue`s by the key's address and the value's ordinal. The first byte of each is the field's tag. The
-/// text of an ordinal never changes.
+/// Encoded `KeyValue`s by the key's address and the value's ordinal. The first byte of each is the field's tag. Entries
+/// stay valid, because the text of an ordinal never changes.
 #[derive(Debug, Default)]
 pub(crate) struct Labels {
     known: HashMap<(usize, usize), Place, BuildHasherDefault<Mixer>>,
@@ -27,8 +27,8 @@ struct Place {
 }
 
 impl Labels {
-    /// Writes a label as a `KeyValue` field. Returns the length of its text, which is written last.
-    // Always inlined: there are two callers, with and without a redaction hook, so the compiler would not inline it.
+    /// Writes a label as a `KeyValue` field, and caches it. Returns the length of its text, which is written last.
+    // Always inlined: because of its two callers, with and without a redaction hook, the compiler would not do so itself.
     #[inline(always)]
     pub(crate) fn write(&mut self, wire: &mut Wire, tag: u8, key: &'static KeyMeta, ordinal: usize) -> usize {
         let id = (std::ptr::from_ref(key).addr(), ordinal);
@@ -54,7 +54,7 @@ impl Labels {
     }
 }
 
-/// A hasher for addresses and small numbers. Peers cannot choose them, so it needs no seed.
+/// A hasher for addresses and small numbers. Peers cannot choose these, so a random seed is not needed.
 #[derive(Debug, Default)]
 struct Mixer(u64);
 

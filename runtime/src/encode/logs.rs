@@ -33,7 +33,7 @@ impl<M: Message> LogBatch<M> {
         self.records == 0
     }
 
-    /// The length of the request so far, without the resource.
+    /// Returns the length of the request so far, without the resource.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -58,7 +58,7 @@ impl<M: Message> LogBatch<M> {
     /// Returns the request and empties the batch. The request is written into `buffer`, whose old content is discarded.
     pub(crate) fn take(&mut self, mut buffer: Vec<u8>) -> Vec<u8> {
         buffer.clear();
-        // Also sufficient for JSON: growing a buffer that is slightly too small would copy it.
+        // Enough for JSON as well: a buffer that is slightly too small would be copied when it grows.
         buffer.reserve(self.bytes + 64 * (1 + self.scopes.len()) + 4 * self.resource.bytes.len());
         (self.records, self.bytes) = (0, 0);
         let scopes = std::mem::take(&mut self.scopes);
@@ -73,7 +73,7 @@ impl<M: Message> LogBatch<M> {
     }
 }
 
-/// The bytes of a scope without its name and its records: tags and lengths.
+/// The size in bytes that a scope adds besides its name and records: tags and length prefixes.
 const SCOPE_BYTES: usize = 11;
 
 fn log_record(m: &mut impl Message, record: &LogRecord) {

@@ -1,8 +1,7 @@
 //! Describes OTLP messages once for both encodings, protocol buffers and JSON.
 //!
-//! A function that describes a message calls a method for each field, with the field's number and its name in JSON. The
-//! methods are named after the types of protocol buffers. They always write the field: a description does not call them for
-//! fields without a value.
+//! A function that describes a message calls a method of `Message` for each field that has a value, with the field's number
+//! and its name in JSON. The methods are named after the types of protocol buffers.
 
 use crate::declare::value::{OwnedValue, Value, formatted};
 
@@ -11,7 +10,7 @@ pub(crate) trait Message: Default {
     /// Encodes a whole message into `buffer`, whose old content is discarded.
     fn encode(buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8>;
 
-    /// The number of bytes written so far.
+    /// Returns the number of bytes written so far.
     #[cfg(has_logs)]
     fn len(&self) -> usize;
 
@@ -28,7 +27,7 @@ pub(crate) trait Message: Default {
     /// Writes a `uint32` or an enum.
     fn uint32(&mut self, field: u8, name: &str, number: u32);
 
-    /// Writes a `uint32` that is usually zero. Protocol buffers omit a zero.
+    /// Writes a `uint32` that is usually zero. A zero is omitted in protocol buffers and written in JSON.
     fn count(&mut self, field: u8, name: &str, number: u32);
 
     fn sint32(&mut self, field: u8, name: &str, number: i32);
@@ -90,7 +89,7 @@ pub(crate) trait Message: Default {
     }
 }
 
-/// Writes the field of an `AnyValue`.
+/// Writes the field of an `AnyValue`; nothing for an absent value or a label.
 pub(crate) fn any_value(m: &mut impl Message, value: Value<'_>) {
     match value {
         Value::Str(text) | Value::Static(text) => text_value(m, text),
@@ -110,7 +109,7 @@ pub(crate) fn text_value(m: &mut impl Message, text: &str) {
     m.string(1, "stringValue", text);
 }
 
-/// Writes a field of attributes.
+/// Writes a repeated field of attributes.
 pub(crate) fn attributes<'a>(
     m: &mut impl Message,
     field: u8,
@@ -124,8 +123,8 @@ pub(crate) fn pairs<K: AsRef<str>>(attributes: &[(K, OwnedValue)]) -> impl Itera
     attributes.iter().map(|(key, value)| (key.as_ref(), value.as_value()))
 }
 
-/// Calls `f` with an unsigned number as an OTLP value. A number above `i64::MAX` becomes text, as OpenTelemetry specifies:
-/// clamping it would send a wrong number that looks right.
+/// Calls `f` with an unsigned number as an OTLP value. A number above `i64::MAX` becomes text, as OpenTelemetry specifies,
+/// because a clamped number would be wrong without notice.
 pub(crate) fn with_unsigned<R>(number: u64, f: impl FnOnce(Value<'_>) -> R) -> R {
     match i64::try_from(number) {
         Ok(number) => f(Value::I64(number)),

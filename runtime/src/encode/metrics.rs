@@ -18,7 +18,7 @@ pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -
     request::<Wire>(resource, snapshot)
 }
 
-/// Like `metrics_request`, in either encoding.
+/// Encodes an `ExportMetricsServiceRequest` with all points of a snapshot, in the encoding `M`.
 pub(crate) fn request<M: Message>(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
     resource.request(["resourceMetrics", "scopeMetrics"], Vec::new(), |m: &mut M| {
         // A metric that only rejected measurements has no points.
@@ -72,7 +72,7 @@ fn point(m: &mut impl Message, metric: &MetricPoints, point: &Point) {
         PointValue::Exponential(value) => exponential(m, value),
         PointValue::U64(value) => match i64::try_from(*value) {
             Ok(value) => m.sfixed64(6, "asInt", value),
-            // The nearest floating-point number, because OTLP's integers are signed.
+            // Too large for an integer in OTLP, which is signed: the nearest floating-point number is sent.
             Err(_) => m.double(4, "asDouble", *value as f64),
         },
         PointValue::I64(value) => m.sfixed64(6, "asInt", *value),

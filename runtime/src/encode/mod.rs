@@ -1,7 +1,8 @@
 //! Encodes recorded data as OTLP requests, and applies views to metrics.
 //!
 //! Encoders write bytes directly from records, points and log records, without intermediate messages or generated code.
-//! Encoding a span allocates nothing. This room uses the rooms that hold the data; `interop` and `export` use it.
+//! Encoding a recorded span allocates nothing once the buffers have grown. This module uses the modules that hold the data;
+//! `interop` and `export` use this module.
 
 pub(crate) mod attribute;
 pub(crate) mod finished;

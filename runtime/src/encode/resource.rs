@@ -1,4 +1,4 @@
-//! The encoded resource, and the parts that all requests share: resource and scopes.
+//! Encodes the parts that all requests share: the resource and the scopes.
 
 use crate::declare::callsite::scope_of;
 use crate::declare::metric::MetricMeta;
@@ -44,9 +44,8 @@ impl EncodedResource {
         }
     }
 
-    /// Encodes a request of spans, metrics or logs into `buffer`; `scopes` writes its scopes. The three kinds of
-    /// requests have the same fields, but different JSON names of their lists: `names` has those of resources and of
-    /// scopes.
+    /// Encodes a request of spans, metrics or logs into `buffer`; `scopes` writes its scopes. `names` are the JSON names
+    /// of the lists of resources and of scopes, in which the three kinds of requests differ.
     pub(crate) fn request<M: Message>(
         &self,
         names: [&str; 2],
@@ -64,7 +63,7 @@ impl EncodedResource {
         })
     }
 
-    /// Begins a protobuf request. Its scopes follow.
+    /// Begins a protobuf request. The caller then writes the scopes, and ends the request.
     pub(crate) fn begin(&self, wire: &mut Wire) -> Request {
         let resource = wire.open_long(1);
         wire.push(&self.bytes);
@@ -72,7 +71,7 @@ impl EncodedResource {
     }
 }
 
-/// A protobuf request that is not complete.
+/// A protobuf request that is being written.
 #[must_use = "a request must be ended"]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
@@ -81,7 +80,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Ends the scope, if there is one, and begins the next one of the same resource. The caller writes its fields.
+    /// Ends the open scope, if there is one, and begins the next one. The caller writes the fields of the new scope.
     pub(crate) fn next_scope(&mut self, wire: &mut Wire) {
         self.scope.take().into_iter().for_each(|scope| wire.close(scope));
         self.scope = Some(wire.open_long(2));
@@ -102,12 +101,12 @@ pub(crate) fn scope(m: &mut impl Message, name: &str, version: Option<&str>, att
     });
 }
 
-/// The owner of a scope's spans or metrics.
+/// The code that a scope stands for: the source of its spans or metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Of<'a> {
-    /// A crate that declares spans or metrics of ours.
+    /// A crate that declares spans or metrics with our macros.
     Crate(CrateScope),
-    /// A third-party library.
+    /// A library that uses the API of OpenTelemetry or `tracing`.
     External(&'a ExternalScope),
 }
 
@@ -134,7 +133,7 @@ pub(crate) fn of_scope<M: Message>(m: &mut M, of: Of<'_>, items: impl FnOnce(&mu
     }
 }
 
-/// Writes items grouped by scope as elements of a list, in the order of their first items.
+/// Writes items grouped by scope, each scope as an element of a list. Scopes are in the order of their first items.
 pub(crate) fn scopes<'a, M: Message, T>(
     m: &mut M,
     items: &'a [T],

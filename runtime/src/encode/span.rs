@@ -8,7 +8,7 @@ use crate::encode::labels::Labels;
 use crate::encode::wire::{Opened, Wire};
 use crate::record::finished::Outcome;
 
-/// The attribute for the outcome of a span that neither completed nor failed.
+/// The attribute for the outcome of a cancelled span.
 pub(crate) const OUTCOME_KEY: &str = "tc.outcome";
 /// The attribute whose text becomes the status message.
 pub(crate) const MESSAGE_KEY: &str = "error.message";
@@ -18,7 +18,7 @@ pub(crate) const STATUS_OK: u8 = 1;
 pub(crate) const STATUS_ERROR: u8 = 2;
 
 const FLAG_SAMPLED: u32 = 1;
-/// Set if `FLAG_IS_REMOTE` is known.
+/// Set if `FLAG_IS_REMOTE` is valid, because it is known where the parent or the linked span was created.
 const FLAG_HAS_IS_REMOTE: u32 = 1 << 8;
 const FLAG_IS_REMOTE: u32 = 1 << 9;
 
@@ -57,7 +57,7 @@ pub(crate) fn flags(sampled: bool, is_remote: Option<bool>) -> u32 {
     remote | if sampled { FLAG_SAMPLED } else { 0 }
 }
 
-/// Returns the status message of a failed span without a recorded error message.
+/// Returns the status message of a failed span without a recorded error message: `panicked`, or an empty text.
 pub(crate) fn status_message(outcome: Outcome) -> &'static str {
     if outcome == Outcome::Panicked { "panicked" } else { "" }
 }
@@ -152,7 +152,7 @@ impl SpanWriter {
         self.note(key.name, start, text);
     }
 
-    /// Whether there is an attribute with this name.
+    /// Returns whether the span, or the open event, has an attribute with this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
@@ -163,7 +163,8 @@ impl SpanWriter {
         Some(self.first + at)
     }
 
-    /// Registers the attribute that was just written. If its key exists, the new value replaces the old one.
+    /// Registers the attribute that was just written. If the span or event already has its key, the new value replaces the
+    /// old one.
     #[inline]
     fn note(&mut self, name: &'static str, start: usize, text: usize) {
         match self.find(name) {
@@ -185,7 +186,7 @@ impl SpanWriter {
         }
     }
 
-    /// Begins an event. Attributes that are written until it ends belong to it.
+    /// Begins an event. Attributes that are written before `end_event` belong to the event.
     pub(crate) fn begin_event(&mut self, unix_nanos: u64, name: &str) -> Opened {
         let opened = self.wire.open(11);
         self.wire.fixed(1, unix_nanos);
@@ -219,7 +220,8 @@ impl SpanWriter {
         self.wire.close(span);
     }
 
-    /// Writes fields that most spans do not have.
+    /// Writes the fields that most spans do not have: numbers of dropped items, the outcome of a cancelled span, and the
+    /// status of a failed span.
     #[cold]
     fn special(&mut self, outcome: Outcome, dropped: [u32; 3]) {
         for (field, count) in [10, 12, 14].into_iter().zip(dropped) {

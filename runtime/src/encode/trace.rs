@@ -34,7 +34,7 @@ pub(crate) struct TraceBatch {
     crates: Vec<CrateSpans>,
     /// The callsite of the last span of the current crate, and its name: consecutive spans often share a callsite.
     callsite: Option<(&'static Callsite, &'static str)>,
-    /// The lines of the last span's crate, and the index of the crate in `crates`.
+    /// The `crate_lines` of the last span, and the index in `crates` of the crate whose buffer the writer has.
     lines: &'static str,
     current: usize,
     /// The crate whose buffer begins the request; `None` before the first span.
@@ -72,7 +72,7 @@ impl TraceBatch {
         }
     }
 
-    /// The number of spans in the batch.
+    /// Returns the number of spans in the batch.
     pub(crate) fn len(&self) -> usize {
         self.spans + self.others.len()
     }
@@ -81,7 +81,7 @@ impl TraceBatch {
         self.len() == 0
     }
 
-    /// The number of bytes of the request so far.
+    /// Returns the number of bytes of the request so far.
     pub(crate) fn bytes(&self) -> usize {
         let crates: usize = self.crates.iter().map(|spans| spans.wire.len()).sum();
         self.writer.wire.len() + crates + self.others.bytes()
@@ -189,7 +189,7 @@ impl TraceBatch {
         writer.end(span, other.as_deref().unwrap_or(name), record.outcome(), record.dropped());
     }
 
-    /// Adds a span that is owned data, ours or third-party.
+    /// Adds a span that is owned data: one of ours, or one of a third party.
     pub(crate) fn finished(&mut self, span: &FinishedSpan) {
         match &span.scope {
             Some(scope) => self.others.add(scope, span),
@@ -204,13 +204,13 @@ impl TraceBatch {
 
 /// Replaces texts of a record while they are read.
 trait Texts: Copy {
-    /// Whether no text is ever replaced.
+    /// True if no text is ever replaced.
     const KEEPS_ALL: bool = false;
 
     /// Returns the replacement of `text` under `name`; `None` keeps the text.
     fn instead(self, name: &str, text: &str) -> Option<String>;
 
-    /// Like `instead`, for the text of a label. It is passed as bytes, so that [`Unchanged`] needs no check for UTF-8.
+    /// Like `instead`, for the text of a label. The text is passed as bytes, so that [`Unchanged`] needs no check for UTF-8.
     fn instead_of_label(self, name: &str, text: &[u8]) -> Option<String>;
 }
 
@@ -242,7 +242,8 @@ impl Texts for &Redact {
     }
 }
 
-/// Writes the items of a record. Returns the name that was set at run time, and whether parent spans share attributes.
+/// Writes the items of a record. Returns the name that was set at run time, if there is one, and whether the record has a
+/// trace state or attributes that are shared by parent spans.
 #[inline]
 fn items(
     writer: &mut SpanWriter,
@@ -275,7 +276,8 @@ fn items(
     (name, has_shared)
 }
 
-/// Writes the attributes that parent spans share with this one. Few records have them, so this is not inlined.
+/// Writes the trace state, and the attributes that parent spans share with this one and that it does not have itself. Few
+/// records have these, so the function is not inlined.
 #[inline(never)]
 fn shared(writer: &mut SpanWriter, record: &Record<'_>, texts: impl Texts) {
     let (shared, state) = record.shared();
@@ -316,7 +318,8 @@ fn attribute(writer: &mut SpanWriter, name: &'static str, value: Value<'_>, text
     }
 }
 
-/// Writes a list of texts. Few spans have one, so this is not inlined, which keeps the path of other attributes short.
+/// Writes a list of texts. Few spans have such a list, so the function is not inlined, which keeps the path of other
+/// attributes short.
 #[cold]
 fn texts_attribute<T: Texts>(writer: &mut SpanWriter, name: &'static str, array: Array<'_>, texts: T) {
     if T::KEEPS_ALL {

@@ -1,8 +1,8 @@
 //! The wire format of protocol buffers, written into one buffer.
 //!
-//! The length of a nested message is known only after it was written, so space for it is reserved and filled in
-//! afterwards. The length may take more bytes than necessary, so that the message need not be moved: the format allows
-//! that, and every reader accepts it.
+//! The length of a nested message is known only after the message was written, so space for the length is reserved and filled
+//! in afterwards. The length may take more bytes than necessary, so that the message need not be moved: the format allows
+//! such lengths, and every reader accepts them.
 
 /// The wire types of varints, 64-bit numbers and bytes.
 const VARINT: u8 = 0;
@@ -14,7 +14,7 @@ const SHORT: usize = 2;
 /// The bytes reserved for the length of a message that may be as long as a request.
 const LONG: usize = 5;
 
-/// A message that has begun, and whose length is not known yet.
+/// A nested message that is being written. `Wire::close` fills in its length.
 #[must_use = "a message must be closed"]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {
@@ -38,7 +38,7 @@ const fn tag(field: u8, kind: u8) -> u8 {
 /// Returns the number of bytes of a varint.
 #[inline]
 pub(crate) const fn varint_len(number: u64) -> usize {
-    // A byte holds seven bits; zero takes one byte too.
+    // A byte holds seven bits. Zero also takes one byte.
     ((70 - (number | 1).leading_zeros()) / 7) as usize
 }
 
@@ -101,7 +101,7 @@ impl Wire {
         self.push(&[tag(field, FIXED_64), a, b, c, d, e, f, g, h]);
     }
 
-    /// Writes a packed field of 64-bit numbers.
+    /// Writes a packed field of 64-bit numbers; nothing if there are none.
     pub(crate) fn all_fixed(&mut self, field: u8, numbers: impl ExactSizeIterator<Item = u64>) {
         if numbers.len() > 0 {
             self.push(&[tag(field, BYTES)]);
@@ -110,7 +110,7 @@ impl Wire {
         }
     }
 
-    /// Writes a packed field of varints.
+    /// Writes a packed field of varints; nothing if there are none.
     pub(crate) fn all_varint(&mut self, field: u8, numbers: &[u64]) {
         if !numbers.is_empty() {
             self.push(&[tag(field, BYTES)]);
@@ -160,7 +160,7 @@ impl Wire {
         Opened { content: self.len(), room: LONG }
     }
 
-    /// Returns a message whose tag, reserved length and first fields the caller writes itself.
+    /// Returns a message whose content begins at this position. The caller writes the tag and the reserved length itself.
     #[inline]
     pub(crate) fn opened_at(&self, content: usize) -> Opened {
         Opened { content, room: SHORT }

@@ -1,4 +1,5 @@
-//! Routes a measurement that does not simply go into its cell: to the capture of a test, or nowhere.
+//! Routes measurements that may belong to the capture of a test, or whose metric is not registered yet: to the capture, to
+//! their cell, or nowhere.
 
 use std::sync::Arc;
 
@@ -13,13 +14,14 @@ use crate::record::propagated::Propagated;
 use crate::trace::context;
 use crate::trace::outside_capture;
 
-/// Returns the capture to which the current context belongs.
+/// Returns the capture to which the current context belongs; `None` outside of captures.
 pub(crate) fn current() -> Option<Arc<Propagated>> {
     local::with(|local| local.current().filter(|block| block.has(CAPTURED)).and_then(context::propagated_of))
         .filter(|propagated| propagated.sink.is_some())
 }
 
-/// Routes a measurement of a metric whose state is not simply "on".
+/// Passes a measurement to the current capture. Outside of captures, records a measurement in its cell if the metric is on;
+/// if the metric is off while a capture runs, notes the metric's name for `Captured::outside_capture`.
 #[cold]
 pub(crate) fn measured(metric: &'static Metric, set: usize, amount: Amount) {
     let state = state(metric);
@@ -43,7 +45,7 @@ pub(crate) fn state(metric: &'static Metric) -> i8 {
     if state & NEW == 0 { state } else { switch::resolve_metric(metric) }
 }
 
-/// Passes a measurement to a capture, unless a cell would reject it.
+/// Passes a measurement to a capture. A measurement that a cell would reject is only counted as rejected.
 pub(crate) fn into(propagated: &Propagated, metric: &'static Metric, set: usize, amount: Amount) {
     let meta = metric.meta();
     if set >= meta.sets() || !is_acceptable(meta.kind, amount) {

@@ -1,7 +1,8 @@
-//! Exemplars: for each bucket of a histogram one measurement with its trace.
+//! Exemplars: for each bucket of a histogram one measurement with the ids of its span, which lead from a slow bucket to a
+//! trace.
 //!
-//! At most one is taken per bucket between two collections, by default only inside of a sampled span. So exemplars add
-//! little to the cost of a measurement and lead from a slow bucket to a trace.
+//! At most one exemplar is taken per bucket between two collections, by default only inside of a sampled span, so exemplars
+//! add little to the cost of a measurement.
 
 use std::sync::TryLockError;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -12,7 +13,7 @@ use crate::record::block::SAMPLED;
 use crate::record::clock;
 use crate::record::local;
 
-/// Selects the measurements that become exemplars.
+/// Selects the histogram measurements that become exemplars.
 ///
 /// ```
 /// use tracecast::testing::{Exemplars, MetricsConfig};
@@ -25,7 +26,7 @@ pub enum Exemplars {
     /// Measurements inside of a sampled span.
     #[default]
     InSampledSpans,
-    /// All measurements. Those outside of spans have no ids.
+    /// All measurements. Exemplars from outside of spans have no trace id and no span id.
     Everywhere,
     /// No measurements.
     Off,

@@ -33,7 +33,7 @@ macro_rules! instrument {
             /// Creates a metric that is switched off.
             #[doc(hidden)]
             pub const fn new(meta: MetricMeta, source: &'static Source) -> Self {
-                // Cells are read by the number type of the declaration and written by that of the Rust type.
+                // Cells are written with the number type of the Rust type and read with that of the declaration.
                 assert!(meta.kind as u8 == MetricKind::$kind as u8 && meta.number as u8 == V::TYPE as u8);
                 $name { metric: Metric::new(meta, source), types: PhantomData }
             }
@@ -45,7 +45,8 @@ macro_rules! instrument {
                 self.metric.meta()
             }
 
-            /// Whether measurements are recorded.
+            /// Returns whether measurements are recorded: metrics are on and this one is not switched off, or a test
+            /// captures.
             pub fn is_on(&'static self) -> bool {
                 capture::state(&self.metric) != 0
             }
@@ -83,7 +84,7 @@ instrument! {
     /// A sum that grows and shrinks, such as the number of calls in progress: `ACTIVE.add(1, ())`, `ACTIVE.add(-1,
     /// ())`.
     ///
-    /// Counts in `i64` or, if declared so, in `f64`.
+    /// Counts in `i64` or, if declared so, in `f64`. Infinite and NaN amounts are rejected and counted.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -241,7 +242,7 @@ macro_rules! gauge {
                 capture::measured(&self.metric, cell, Amount::$variant(value));
             }
 
-            /// Removes the value: the series then has a gap instead of repeating the last value for ever.
+            /// Removes the value, so that the series has a gap and does not repeat the last value for ever.
             pub fn clear(&'static self, labels: impl LabelValues<L>) {
                 match self.metric.state() {
                     0 => {}
@@ -289,7 +290,7 @@ macro_rules! histogram {
 
 histogram!(f64 => F64, u64 => U64);
 
-/// Number types of metrics: `u64`, `i64` and `f64`. Sealed: these types only.
+/// The number types of metrics: `u64`, `i64` and `f64`. The trait is sealed.
 ///
 /// ```
 /// use tracecast::{Number, ObservableGauge};
@@ -308,12 +309,12 @@ pub trait Number: Copy + Send + Sync + sealed::Sealed + 'static {
 mod sealed {
     use crate::declare::amount::Amount;
 
-    /// The result of a function that only this crate can call.
+    /// The result of `Sealed::held`, which only this crate can read: `None` if a gauge cannot hold the value.
     #[derive(Debug)]
     pub struct Held(pub(crate) Option<Amount>);
 
     pub trait Sealed {
-        /// Returns the value for a gauge, if a gauge can hold it.
+        /// Returns the value in the form in which a gauge holds it.
         fn held(self) -> Held;
     }
 }
@@ -338,8 +339,9 @@ impl<L: LabelSet, V: Number> ObservableGauge<L, V> {
     /// Registers `read` as the callback for one label set: it is called whenever metrics are collected, until the
     /// returned guard is dropped.
     ///
-    /// `None` leaves a gap, and so does a callback that panics. A callback that hangs is abandoned, and called again
-    /// once it has returned. Of two callbacks for the same labels the newer one counts.
+    /// If the callback returns `None` or panics, the series has a gap. A callback that hangs is not waited for, and is
+    /// called again after it has returned. If several callbacks have the same labels, the newest one that returns a
+    /// value is used.
     pub fn observe(
         &'static self,
         labels: impl LabelValues<L>,

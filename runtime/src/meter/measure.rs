@@ -33,29 +33,30 @@ impl Site for Metered {
     }
 }
 
-/// The measurement of one call. If dropped before the call ends, it records the outcome `if_dropped`.
+/// The measurement of one call. If dropped while it runs, it records the outcome `if_dropped`, or an error instead of a
+/// cancellation if an item of the stream was an error.
 pub struct Measure {
     meter: &'static Meter,
-    /// The index of the labels that were known at the start; `u32::MAX` if it is out of range. As a `u32` it cannot overflow when it
-    /// is multiplied by the number of result labels.
+    /// The index of the label set that was known at the start; `u32::MAX` if it is out of range. It is a `u32` so that its
+    /// product with the number of result labels fits into a `u64`.
     entry: u32,
     started: u64,
     /// The table in which the call is counted as in progress. The same table is decremented at the end, even if metrics were
     /// switched off or restarted meanwhile.
     in_flight: Option<&'static Table>,
-    /// The capture to which the call belongs.
+    /// The capture to which the call belongs; `None` outside of captures.
     capture: Option<Arc<Propagated>>,
     running: bool,
-    /// The outcome if the measurement is dropped while it runs.
+    /// The outcome to record if the measurement is dropped while it runs.
     if_dropped: Outcome,
-    /// Whether an item of the stream was an error, and its type.
+    /// Whether an item of the stream was an error; `error_type` is the type of the last such error, if it is known.
     failed: bool,
     error_type: Option<&'static str>,
 }
 
 impl Measure {
-    /// Creates the measurement of a call with these labels, if the metrics of its function are on. It is not started
-    /// yet.
+    /// Creates the measurement of a call with these labels, without starting it. `None` if the metrics of the function are
+    /// off.
     #[inline(always)]
     fn of(callsite: &'static Callsite, labels: impl FnOnce() -> Labels) -> Option<Self> {
         let meter = callsite.metrics()?;
@@ -91,12 +92,13 @@ impl Measure {
         }
     }
 
-    /// Returns the clock reading for the end: `reading` if the clock was read already.
+    /// Returns the clock reading for the end: `reading` if the clock was read already, else a new one, or 0 if there is no
+    /// duration metric.
     fn end_reading(&self, reading: Option<u64>) -> u64 {
         reading.unwrap_or_else(|| if self.meter.duration.is_some() { clock::now() } else { 0 })
     }
 
-    /// Ends the measurement if it runs, and releases its capture.
+    /// Records the outcome if the measurement is running, ends it, and releases its capture.
     #[inline(never)]
     fn finish(&mut self, end: u64, outcome: Outcome, verdict: &Verdict) {
         if std::mem::replace(&mut self.running, false) {
@@ -135,7 +137,7 @@ impl Measure {
         self.count(errors, by_outcome(errors, set, 2, failure, outcome, verdict));
     }
 
-    /// Records an item. The one before it arrived at `last`.
+    /// Records an item of a stream. `last` is the arrival time of the previous item, and is updated.
     fn item(&self, last: &mut Option<u64>) {
         if let Some(items) = self.meter.items {
             self.count(items, self.entry as usize);
@@ -151,7 +153,7 @@ impl Measure {
         }
     }
 
-    /// Returns the verdict on the items of a stream.
+    /// Returns the verdict on a stream: failed if one of its items was an error.
     fn of_items(&self) -> Verdict {
         Verdict { failed: self.failed, error_type: self.error_type, ..Verdict::default() }
     }
@@ -188,8 +190,8 @@ impl Measure {
     }
 }
 
-/// Finds the capture of a call, for callsites that are new or that a capture may use. `None` if the call is not
-/// measured at all.
+/// Returns the capture of a call, and `Some(None)` if the call is measured outside of captures; `None` if the call is not
+/// measured. For callsites that are new or that a capture may use.
 #[cold]
 #[inline(never)]
 fn captured_or_new(callsite: &'static Callsite, meter: &'static Meter) -> Option<Option<Arc<Propagated>>> {
@@ -205,8 +207,7 @@ fn captured_or_new(callsite: &'static Callsite, meter: &'static Meter) -> Option
     Some(capture)
 }
 
-/// Adds the ordinal of the outcome to the index of a label set, and that of the error type if the metric has this
-/// label.
+/// Returns the index of the label set extended by the outcome, and by the error type if the metric has that label.
 #[inline(always)]
 fn by_outcome(
     metric: &Metric,
@@ -231,7 +232,7 @@ impl Drop for Measure {
     fn drop(&mut self) {
         if self.running {
             let end = self.end_reading(None);
-            // A consumer that got an error drops the stream: the outcome is the error, not a cancellation.
+            // Consumers often drop a stream after it yielded an error: such a call failed and was not cancelled.
             let failed = self.failed && self.if_dropped == Outcome::Cancelled;
             let outcome = if failed { Outcome::Error } else { self.if_dropped };
             self.finish(end, outcome, &Verdict { failed: false, ..self.of_items() });
@@ -239,7 +240,7 @@ impl Drop for Measure {
     }
 }
 
-/// The measurement that a wrapper carries; `None` while metrics are off.
+/// The measurement of a call, carried by the wrapper of its function; `None` while metrics are off.
 impl Metrics for Option<Measure> {
     #[inline(always)]
     fn none() -> Self {
@@ -307,11 +308,12 @@ impl Metrics for Option<Measure> {
 pub struct ErrorSet<T>(PhantomData<fn() -> T>);
 
 impl<T, E: TcError> ErrorSet<Result<T, E>> {
-    /// The derived types.
+    /// The values of `error.type` that the error type defines.
     pub const TYPES: &'static [&'static str] = E::TYPES;
 }
 
-/// The error types of any other type: none. The compiler prefers the inherent constant of `ErrorSet`.
+/// The error types of results whose error does not implement `TcError`, and of other types: none. If `ErrorSet` has the
+/// inherent constant, the compiler prefers it.
 pub trait FallbackTypes {
     /// No types.
     const TYPES: &'static [&'static str] = &[];

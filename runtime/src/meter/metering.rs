@@ -1,6 +1,6 @@
-//! The lowest level of metrics: switches them on, reads them, and switches some of them off.
+//! Switches metrics on, creates readers, and switches single metrics on and off.
 //!
-//! Exporters are built on it. Programs that only need their metrics in memory use it directly.
+//! Exporters are built on this module. Programs that only need their metrics in memory use it directly.
 
 use std::fmt;
 use std::time::Duration;
@@ -29,14 +29,15 @@ use crate::trace::fork;
 pub struct MetricsConfig {
     /// Names of metrics that are switched off. A `*` at the end matches any text.
     pub(crate) off: Vec<String>,
-    /// The time that a snapshot waits for the callbacks of observable gauges. Later values are missing from it.
+    /// The time that a snapshot waits for the callbacks of observable gauges. Values that arrive later are missing from the
+    /// snapshot.
     pub(crate) patience: Duration,
-    /// The measurements of histograms that become exemplars.
+    /// The histogram measurements that become exemplars.
     pub(crate) exemplars: Exemplars,
 }
 
 impl MetricsConfig {
-    /// Switches metrics off by name. A `*` at the end of a name matches any text.
+    /// Sets the names of the metrics that are switched off. A `*` at the end of a name matches any text.
     ///
     /// ```
     /// # use tracecast::testing::MetricsConfig;
@@ -47,8 +48,8 @@ impl MetricsConfig {
         MetricsConfig { off: names.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Limits how long a snapshot waits for the callbacks of observable gauges, one second by default. Later values are
-    /// missing from it.
+    /// Limits how long a snapshot waits for the callbacks of observable gauges, one second by default. Values that arrive
+    /// later are missing from the snapshot.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -60,7 +61,7 @@ impl MetricsConfig {
         MetricsConfig { patience, ..self }
     }
 
-    /// Chooses the measurements of histograms that become exemplars.
+    /// Chooses which histogram measurements become exemplars.
     ///
     /// ```
     /// # use tracecast::testing::{Exemplars, MetricsConfig};
@@ -78,7 +79,7 @@ impl Default for MetricsConfig {
     }
 }
 
-/// Keeps metrics on while it lives. Only one can exist at a time.
+/// Keeps metrics on until the guard is dropped. Only one guard can exist at a time.
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
@@ -156,8 +157,8 @@ impl fmt::Display for UnknownMetric {
 impl std::error::Error for UnknownMetric {}
 
 impl MetricsGuard {
-    /// Switches metrics on. All of them start from zero. If declarations of one name have different shapes, the first one by crate,
-    /// file and line is used; the others stay off, with a warning.
+    /// Switches metrics on. All metrics start from zero. If declarations of one name have different shapes, the first one
+    /// by crate, file and line is used; the others stay off, with a warning.
     ///
     /// ```standalone_crate
     /// use tracecast::MetricsError;
@@ -190,14 +191,14 @@ impl MetricsGuard {
         Ok(MetricsGuard { patience: config.patience, start_unix_nanos: clock::unix_now(), run })
     }
 
-    /// Creates a reader of all metrics. Readers are independent of each other. They can still read after the metrics
-    /// were switched off, until they are switched on again.
+    /// Creates a reader of all metrics. Readers are independent of each other. After the guard is dropped, a reader still
+    /// returns the recorded values; after metrics are switched on again, its snapshots are empty.
     pub fn reader(&self, temporality: Temporality) -> Reader {
         Reader::new(temporality, self.patience, self.start_unix_nanos, self.run)
     }
 
     /// Switches metrics on or off by name, or by a prefix followed by `*`. If several calls match a metric, the last
-    /// one counts.
+    /// call decides.
     ///
     /// ```standalone_crate
     /// use tracecast::prelude::*;
@@ -215,8 +216,8 @@ impl MetricsGuard {
     /// ```
     ///
     /// # Errors
-    /// If no metric has this name. On targets that register metrics at their first use, the switch then applies to
-    /// later ones.
+    /// If no metric has this name. On targets that register metrics at their first use (wasm), the call nevertheless
+    /// applies to metrics that register later.
     pub fn set_metric_enabled(&self, name: &str, on: bool) -> Result<(), UnknownMetric> {
         let known = switch::names_a_metric(name);
         if known || !LINKED {

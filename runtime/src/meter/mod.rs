@@ -1,7 +1,7 @@
 //! Metrics as programs use them: instruments, measured calls, observed gauges, and readers that add up the cells.
 //!
-//! A thread writes only its own stripe of a metric's cells; a reader adds up the stripes and never writes. A metric
-//! that is off costs a load and a branch.
+//! Most threads have a stripe of a metric's cells to themselves, and the others share a few; a reader adds up the stripes
+//! and does not write to them. A metric that is off costs a load and a branch.
 
 pub(crate) mod capture;
 pub(crate) mod exemplar;

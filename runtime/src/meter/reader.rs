@@ -1,4 +1,4 @@
-//! Reads all metrics: since the start, or since the last snapshot of the reader.
+//! Reads all metrics into snapshots, with values since metrics were switched on or since the reader's last snapshot.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::PoisonError;
@@ -12,7 +12,7 @@ use crate::declare::registry;
 use crate::meter::snapshot::{ExemplarPoint, MetricPoints, Point, PointValue, Snapshot, Temporality, distribution};
 use crate::record::clock::{self, Converter};
 
-/// Reads all metrics: since the start, or since its last snapshot.
+/// Reads all metrics into snapshots, with values since metrics were switched on or since its last snapshot.
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
@@ -35,9 +35,9 @@ use crate::record::clock::{self, Converter};
 pub struct Reader {
     temporality: Temporality,
     patience: Duration,
-    /// When metrics were switched on.
+    /// The time at which metrics were switched on, in nanoseconds since 1970.
     run_start: u64,
-    /// The time of its last snapshot, or when metrics were switched on.
+    /// The time of the last snapshot; before the first one, the time at which metrics were switched on.
     since: u64,
     run: u64,
     /// The state of each metric, by the address of its table.
@@ -47,7 +47,7 @@ pub struct Reader {
 /// The state that a reader keeps for a metric.
 #[derive(Debug, Default)]
 struct Known {
-    /// The last values, from which a delta is computed.
+    /// The last value of each label set, from which a delta is computed.
     held: Vec<Option<Held>>,
     /// The reading of the clock up to which exemplars were returned.
     told: u64,
@@ -61,7 +61,7 @@ enum Held {
     Total(Box<Total>),
 }
 
-/// Metrics by name and, if several have the same name, by address.
+/// Metrics by name and by the address of a declaration, because declarations of one name may have different shapes.
 type Points = BTreeMap<(&'static str, usize), MetricPoints>;
 
 impl Reader {
@@ -75,7 +75,7 @@ impl Reader {
         self.snapshot_within(self.patience)
     }
 
-    /// Like `snapshot`, with a shorter wait for callbacks.
+    /// Like `snapshot`, but waits for callbacks at most `patience`, and never longer than configured.
     pub(crate) fn snapshot_within(&mut self, patience: Duration) -> Snapshot {
         let observed = observe::collect(patience.min(self.patience));
         let converter = clock::converter();
@@ -118,7 +118,8 @@ impl Reader {
         points
     }
 
-    /// Returns the points of a metric, which may have several declarations.
+    /// Returns the entry of a metric in `points`, which all declarations of the same name and shape share. Creates it if
+    /// there is none.
     fn of<'a>(&self, points: &'a mut Points, metric: &'static Metric, now: u64) -> &'a mut MetricPoints {
         let meta = metric.meta();
         let same = |known: &MetricPoints| known.meta.is_some_and(|known| known.same_shape(meta));
@@ -133,7 +134,7 @@ impl Reader {
         MetricPoints::new(meta, temporality, start, now)
     }
 
-    /// Returns the temporality of metrics of this kind, and the start of their values.
+    /// Returns the temporality of metrics of this kind, and the time from which their values count.
     fn start_of(&self, kind: MetricKind) -> (Temporality, u64) {
         match (self.temporality, kind) {
             (Temporality::Delta, MetricKind::Counter | MetricKind::Histogram) => (Temporality::Delta, self.since),
@@ -159,7 +160,7 @@ impl Reader {
         for (set, held) in held.iter_mut().enumerate() {
             let before = known.held.get(set).and_then(Option::as_ref).filter(|_| !cumulative);
             let Some(now) = held.clone().and_then(|now| since(now, before, meta.is_f64())) else {
-                // The sum of a histogram may be ahead of its counts. Keeping the old state returns it with them.
+                // The sum of a histogram may be ahead of its counts. The old state is kept, so that the next delta has both.
                 *held = before.cloned();
                 continue;
             };
@@ -186,7 +187,7 @@ impl Known {
         for ((set, _), exemplar) in exemplars.iter().filter(|(_, exemplar)| exemplar.ticks > self.told) {
             new.entry(*set).or_default().push(ExemplarPoint::of(exemplar, converter));
         }
-        // The clock is read under the lock, like that of exemplars: a later exemplar has a later reading.
+        // The clock is read under the lock, as it is for each exemplar, so a later exemplar has a later reading.
         self.told = clock::now();
         new
     }
@@ -201,7 +202,8 @@ fn all<T>(read: Vec<Option<T>>, held: impl Fn(T) -> Held) -> Vec<Option<Held>> {
     read.into_iter().map(|value| value.map(&held)).collect()
 }
 
-/// Returns the difference from `before`; `None` if there is none.
+/// Returns the change since `before`, or all of `now` without a previous value. `None` if a counter did not change, or if a
+/// histogram has no new values.
 fn since(now: Held, before: Option<&Held>, is_f64: bool) -> Option<Held> {
     match (now, before) {
         (Held::Total(now), None) => now.counts.iter().any(|count| *count != 0).then_some(Held::Total(now)),

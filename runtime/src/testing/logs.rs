@@ -1,4 +1,4 @@
-//! Captured events of `tracing` and `log`.
+//! Captures events of `tracing` and `log`, and compares them as lines.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -13,10 +13,11 @@ use crate::trace::tree;
 
 /// Makes captures record log events: installs a subscriber of `tracing` and a logger of `log` if the process has none.
 ///
-/// Call it at the start of each test that checks log events. It is not needed if the subscriber of the tests has
-/// [`logs::layer()`](crate::logs::layer), or if telemetry was started with logs. Without one of these, captures record no log events.
+/// Call this function at the start of each test that checks log events, unless the subscriber of the tests has
+/// [`logs::layer()`](crate::logs::layer) or telemetry was started with logs. Otherwise captures record no log events.
 ///
-/// Both stay for the life of the process: installing others afterwards fails, and `tracing-subscriber`'s `init` panics.
+/// The subscriber and the logger stay installed for the life of the process: installing another one afterwards fails, and
+/// `tracing-subscriber`'s `init` panics.
 ///
 /// ```
 /// tracecast::testing::record_logs();
@@ -27,7 +28,7 @@ pub fn record_logs() {
     crate::logs::install_for_captures();
 }
 
-/// A captured event of `tracing` or `log`. It prints as one line: `WARN store: disk is slow millis=30`.
+/// A captured event of `tracing` or `log`. Prints as one line: `WARN store: disk is slow millis=30`.
 ///
 /// ```
 /// tracecast::testing::record_logs();
@@ -40,20 +41,20 @@ pub fn record_logs() {
 pub struct CapturedLog {
     /// The level.
     pub level: Level,
-    /// The target. The default is the path of the module.
+    /// The target: by default the path of the module that logs the event.
     pub target: Cow<'static, str>,
     /// The message.
     pub message: Cow<'static, str>,
-    /// The fields.
+    /// The fields, without the source location.
     pub attributes: Vec<Attribute>,
-    /// The trace of the current span; `None` outside of spans.
+    /// The trace id of the current span; `None` outside of spans.
     pub trace_id: Option<TraceId>,
-    /// The current span; `None` outside of spans.
+    /// The id of the current span; `None` outside of spans.
     pub span_id: Option<SpanId>,
 }
 
 impl CapturedLog {
-    /// Reads a [`LogRecord`].
+    /// Converts a [`LogRecord`]; `None` for a value of another type.
     pub(super) fn from_record(record: Box<dyn Any + Send>) -> Option<Self> {
         let record = *record.downcast::<LogRecord>().ok()?;
         let is_field = |key: &str| !matches!(key, "code.file.path" | "code.line.number");
@@ -79,8 +80,8 @@ impl fmt::Display for CapturedLog {
 
 #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
 impl<R> Captured<R> {
-    /// Returns the events of level `info` and above, one line for each: `LEVEL target: message key=value ..`. Events of
-    /// `debug` and `trace`, which libraries log too, are in [`logs`](Self::logs).
+    /// Returns the events of the levels `info`, `warn` and `error`, one line for each: `LEVEL target: message key=value ..`.
+    /// Events of `debug` and `trace`, many of which come from libraries, are only in [`logs`](Self::logs).
     ///
     /// ```
     /// tracecast::testing::record_logs();
@@ -113,7 +114,7 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// Panics if they differ, showing both, and if no log events can reach captures in this process.
+    /// If the texts differ; the message shows both. Also if captures record no log events in this process.
     #[track_caller]
     pub fn assert_logs(&self, expected: &str) {
         assert!(

@@ -1,4 +1,4 @@
-//! The test kit: captures the finished spans, metrics and log events of one test. Spans print as a tree.
+//! The test kit: captures the finished spans, metrics and log events of one test, and compares spans as a printed tree.
 //!
 //! ```
 //! use tracecast::prelude::*;
@@ -21,9 +21,10 @@
 //! ");
 //! ```
 //!
-//! Captures of tests that run at the same time are separate: a span belongs to the capture of the context in which it is created. A
-//! task or thread without that context creates its spans outside of the capture; `outside_capture` lists them. Spans of the
-//! OpenTelemetry API and of `tracing` are transparent in a capture: our spans below them get the parent above them.
+//! Captures of tests that run at the same time are separate: a span belongs to the capture of the context in which the span is
+//! created. A task or thread without that context creates its spans outside of the capture; `outside_capture` lists their
+//! names. Spans of the OpenTelemetry API and of `tracing` are not captured: our spans below such a span get our nearest span
+//! above it as their parent.
 
 #[cfg(has_logs)]
 mod logs;
@@ -59,8 +60,10 @@ use crate::trace::fork;
 use crate::trace::future::FutureInSpan;
 use crate::trace::{arrivals, outside_capture, tree};
 
-/// Runs `f` and returns its value with the finished spans that were created in its context, their metrics, and the log
-/// events if `record_logs` was called.
+/// Runs `f` and returns its value with the finished spans, the metrics and the log events that were created in its context.
+/// Log events require `record_logs`.
+///
+/// If the captured code called a server in this process that has not finished its work, waits up to one second for it.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -86,7 +89,8 @@ pub fn capture<R>(f: impl FnOnce() -> R) -> Captured<R> {
 
 /// Like [`capture`], for async code: `capture_async(work).await` in a `#[tokio::test]`, or with an async closure.
 ///
-/// It takes a function that creates the future, because an annotated `async fn` takes its parent when it is called.
+/// The argument is a function that creates the future, because an annotated `async fn` determines its parent when the
+/// function is called.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -105,7 +109,7 @@ pub async fn capture_async<F: Future>(make: impl FnOnce() -> F) -> Captured<F::O
     let context = capture.context();
     let value = context.run(make).in_context(&context).await;
     let (since, mut yielded) = (Instant::now(), false);
-    // Servers finish their work for the captured code a little later. They may need this thread for it.
+    // A server may finish its work for the captured code a little later, and may need this thread to do so.
     std::future::poll_fn(|task| match capture.waits(since) {
         false => Poll::Ready(()),
         true => {
@@ -120,7 +124,7 @@ pub async fn capture_async<F: Future>(make: impl FnOnce() -> F) -> Captured<F::O
     capture.end(value)
 }
 
-/// The largest time that a capture waits for servers of this process to finish their work for the captured code.
+/// The longest time that a capture waits for servers of this process to finish their work for the captured code.
 const AT_MOST: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
@@ -131,7 +135,7 @@ struct Capture {
 }
 
 struct Collected {
-    /// One converter for the whole capture, so that the order of starts is the order of the counter.
+    /// Converts the clock readings of all spans of the capture, so that times are in the same order as readings.
     converter: Converter,
     spans: Mutex<Vec<FinishedSpan>>,
     measurements: Mutex<Vec<Measurement>>,
@@ -181,7 +185,7 @@ impl Capture {
         Context::from_propagated(Propagated { sink: Some(self.collected.clone()), ..Propagated::default() })
     }
 
-    /// Whether a server still works for the captured code, within the limit of time.
+    /// Returns whether a server of this process still works for the captured code; false once `AT_MOST` has passed.
     fn waits(&self, since: Instant) -> bool {
         let sink: Arc<dyn Sink> = self.collected.clone();
         arrivals::is_open(&sink) && since.elapsed() < AT_MOST
@@ -211,7 +215,7 @@ impl Drop for Capture {
     }
 }
 
-/// The result of a capture. It prints as the tree of its spans.
+/// The result of a capture. Prints as the tree of the captured spans.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -230,15 +234,16 @@ pub struct Captured<R = ()> {
     pub value: R,
     /// The finished spans, sorted by start.
     pub spans: Vec<FinishedSpan>,
-    /// The points of the metrics, sorted by name. Callbacks of observable gauges are not called.
+    /// The metrics with their points, sorted by name. Observable gauges are missing, because a capture does not call
+    /// their callbacks.
     pub metrics: Vec<MetricPoints>,
     /// The events of `tracing` and `log` of all levels, in the order in which they were logged, if [`record_logs`] was
     /// called or the subscriber has our layer.
     #[cfg(has_logs)]
     #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
     pub logs: Vec<CapturedLog>,
-    /// Spans and metrics that were recorded outside of any capture meanwhile, by this test or by concurrent tests
-    /// without captures.
+    /// The names of spans and metrics that were recorded outside of any capture while this one was running, by this test or
+    /// by concurrent tests without captures. At most the last 256.
     pub outside_capture: Vec<&'static str>,
 }
 
@@ -314,8 +319,8 @@ impl<R> Captured<R> {
         tree::outline(&self.spans)
     }
 
-    /// Returns the value of the metric with this name at the point that has these labels, whatever other labels it has;
-    /// `None` if there is no such point.
+    /// Returns the value of the metric with this name at the point that has these labels. The point may have other labels
+    /// as well; if several points match, the one with exactly these labels is used. `None` if no point matches.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -329,7 +334,7 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// If several points have these labels and none has exactly these. The message shows all metrics.
+    /// If several points match and none has exactly these labels. The message shows all metrics.
     #[track_caller]
     pub fn metric(&self, name: &str, labels: &[(&str, &str)]) -> Option<&PointValue> {
         let metric = self.metrics.iter().find(|metric| metric.name == name)?;
@@ -348,8 +353,8 @@ impl<R> Captured<R> {
         }
     }
 
-    /// Returns the points of the metrics, one line each: `name{label=text, ..} value`; of a distribution only its
-    /// count.
+    /// Returns the points of the metrics, one line each: `name{label=text, ..} value`. For a histogram the value is
+    /// `count=` and its count.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -376,7 +381,7 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// If they differ. The message shows both.
+    /// If the texts differ. The message shows both.
     #[track_caller]
     pub fn assert_metrics(&self, expected: &str) {
         self.assert_same("metrics", &self.metric_lines(), expected);
@@ -396,13 +401,13 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// If they differ. The message shows both.
+    /// If the texts differ. The message shows both.
     #[track_caller]
     pub fn assert_tree(&self, expected: &str) {
         self.assert_same("spans", &self.tree(), expected);
     }
 
-    /// Compares [`outline`](Self::outline) with `expected`.
+    /// Compares [`outline`](Self::outline) with `expected`, ignoring its common indentation.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -414,7 +419,7 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// If they differ. The message shows both.
+    /// If the texts differ. The message shows both.
     #[track_caller]
     pub fn assert_outline(&self, expected: &str) {
         self.assert_same("spans", &self.outline(), expected);

@@ -1,4 +1,4 @@
-//! Prints and compares the catalogue by command-line arguments of the program.
+//! Handles command-line arguments that print or compare the catalogue.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -12,8 +12,8 @@ const SHOW: &str = "--telemetry-catalogue";
 const COMPARE: &str = "--telemetry-catalogue-compare";
 const ALLOW: &str = "--telemetry-catalogue-allow";
 
-/// Handles command-line arguments about the catalogue. Returns the exit code of the program if there is one, and `None`
-/// otherwise. Call it first in `main`, with all arguments:
+/// Handles command-line arguments about the catalogue. Returns the exit code of the program; `None` if there is no such
+/// argument. Call this function first in `main`, with all arguments:
 ///
 /// ```
 /// use std::process::ExitCode;
@@ -31,12 +31,13 @@ const ALLOW: &str = "--telemetry-catalogue-allow";
 /// | argument | effect |
 /// |---|---|
 /// | `--telemetry-catalogue`, or `=markdown` | prints the catalogue as Markdown |
-/// | `--telemetry-catalogue=json` | prints it as JSON, to keep for later comparisons |
+/// | `--telemetry-catalogue=json` | prints the catalogue as JSON, to keep for later comparisons |
 /// | `--telemetry-catalogue=grafana` | prints a dashboard that Grafana can import |
-/// | `--telemetry-catalogue-compare FILE` | compares with such JSON; exits with 1 if there are breaking changes |
-/// | `--telemetry-catalogue-allow N` | allows up to `N` more series in that comparison, 0 by default |
+/// | `--telemetry-catalogue-compare FILE` | compares with JSON printed earlier; the code is 1 if there are breaking changes |
+/// | `--telemetry-catalogue-allow N` | with `compare`: allows up to `N` more series, 0 by default |
 ///
-/// The value may also follow a `=`. On an error the program exits with 2 and prints the reason to standard error.
+/// `FILE` and `N` may also follow a `=`. Arguments after `--` are ignored. On an error the reason is printed to standard
+/// error, and the code is 2.
 pub fn handle_arguments<A: Into<OsString>>(arguments: impl IntoIterator<Item = A>) -> Option<ExitCode> {
     let answer = match asked(arguments.into_iter().map(Into::into)) {
         Ok(None) => return None,
@@ -88,13 +89,13 @@ impl Asked {
     }
 }
 
-/// Parses the arguments about the catalogue, if there are any.
+/// Parses the arguments about the catalogue; `None` if there are none.
 fn asked(arguments: impl Iterator<Item = OsString>) -> Result<Option<Asked>, String> {
     let mut arguments = arguments.peekable();
     let program = arguments.next().unwrap_or_default();
     let (mut show, mut file, mut allowed) = (None, None, None);
     while let Some(argument) = arguments.next_if(|argument| argument != "--") {
-        // An argument that is not Unicode is not one of ours.
+        // Arguments that are not Unicode belong to the program.
         let Some(text) = argument.to_str().filter(|text| text.starts_with(SHOW)) else { continue };
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value.into())));
         let mut value = || value.clone().or_else(|| arguments.next()).ok_or(format!("{name} requires a value"));
@@ -132,7 +133,7 @@ fn series(value: &OsString) -> Result<u64, String> {
     })
 }
 
-/// Returns the program's name, without its folder.
+/// Returns the file name of the program without its extension, and `telemetry` if there is none.
 fn title(program: &OsString) -> String {
     Path::new(program).file_stem().map_or_else(|| "telemetry".to_owned(), |name| name.to_string_lossy().into_owned())
 }

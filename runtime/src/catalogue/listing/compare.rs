@@ -22,13 +22,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether there are no breaking changes.
+    /// Returns whether there are no breaking changes.
     pub fn passes(&self) -> bool {
         self.breaking.is_empty()
     }
 
-    /// The changes that break users of the telemetry: removed or renamed items, changed kinds, units and labels, and
-    /// more series than allowed.
+    /// Returns the changes that break users of the telemetry: spans, keys, metrics or values of labels that were removed
+    /// or renamed, changed kinds, units and labels, and more series than allowed.
     ///
     /// ```
     /// use tracecast::catalogue::CatalogueData;
@@ -41,7 +41,7 @@ impl Comparison {
         &self.breaking
     }
 
-    /// The changes that break nothing, such as additions.
+    /// Returns the changes that break nothing, such as new spans and metrics.
     ///
     /// ```
     /// use tracecast::catalogue::CatalogueData;
@@ -67,10 +67,10 @@ impl fmt::Display for Comparison {
 }
 
 impl CatalogueData {
-    /// Compares with an earlier catalogue. Growing metrics may add up to `allowed` series in total; shrinking metrics
-    /// do not compensate.
+    /// Compares this catalogue with an earlier one. New and growing metrics may add up to `allowed` series in total;
+    /// shrinking metrics do not compensate for growing ones.
     ///
-    /// A name that was removed while a similar one was added counts as renamed, which is a breaking change as well.
+    /// If a name was removed and a similar one was added, they are reported as renamed, which is a breaking change.
     ///
     /// ```
     /// use tracecast::catalogue::CatalogueData;
@@ -89,15 +89,15 @@ impl CatalogueData {
     }
 }
 
-/// A catalogue entry that its name identifies.
+/// A catalogue entry that is compared with entries of the same name.
 trait Named {
     fn name(&self) -> &str;
-    /// Whether one of them may be the other under a new name.
+    /// Returns whether `self` may be `other` under a new name.
     fn is_like(&self, other: &Self) -> bool;
-    /// Whether another entry of the same name is a breaking change: for metrics and spans, because queries select them
-    /// by name.
+    /// True if an additional entry of the same name is a breaking change. For keys it is not; for spans and metrics it is,
+    /// because queries select them by name.
     const MORE_BREAKS: bool = true;
-    /// Adds the changes between two entries of the same name.
+    /// Adds the changes from `before`, an entry of the same name, to `found`.
     fn changes(&self, before: &Self, found: &mut Found);
 }
 
@@ -136,7 +136,8 @@ impl Found {
         }
     }
 
-    /// Compares the variants of a name, such as two kinds of a span, each with its counterpart.
+    /// Compares the variants of a name, such as two spans of different kinds: each with the variant at the same index, and
+    /// their numbers.
     fn variants<T: Named>(&mut self, what: &str, name: &str, before: &[&T], now: &[&T]) {
         before.iter().zip(now).for_each(|(before, now)| now.changes(before, self));
         let (now, before) = (now.len(), before.len());
@@ -156,7 +157,7 @@ impl Found {
         }
     }
 
-    /// Compares two sets of names.
+    /// Compares two sets of names. Removed names are breaking changes; added ones only if `added_breaks`.
     fn set(&mut self, whose: &str, before: &[String], now: &[String], added_breaks: bool) {
         for gone in before.iter().filter(|name| !now.contains(name)) {
             self.broken(format!("{whose} no longer has `{gone}`"));
@@ -207,7 +208,7 @@ impl Named for Span {
         found.changed("the kind of span", &self.name, before.kind.word(), self.kind.word());
         found.set(&format!("span `{}`", self.name), &before.keys, &self.keys, false);
         if before.places != self.places {
-            // Not a breaking change: methods of a trait share a name. It reveals names that are reused by mistake.
+            // Not a breaking change, because methods of a trait share a name. Reported to reveal names reused by mistake.
             let (name, now, before) = (&self.name, self.places, before.places);
             found.other(format!("span `{name}` is created in {now} places, was {before}"));
         }
@@ -274,7 +275,7 @@ impl Named for Metric {
 }
 
 impl Label {
-    /// Compares the texts of the values: queries select by them.
+    /// Compares the texts of the values, which queries use, if both catalogues list them.
     fn changes(&self, before: &Label, metric: &str, found: &mut Found) {
         if !before.texts.is_empty() && !self.texts.is_empty() {
             let whose = format!("label `{}` of metric `{metric}`", self.attributes.join(", "));

@@ -11,7 +11,7 @@ use crate::declare::callsite::Kind;
 use crate::declare::key::{KeyKind, ValueType};
 use crate::declare::metric::{MetricKind, NumberType};
 
-/// The version that is written, and the only one that is read.
+/// The version of the format. Other versions are rejected.
 const VERSION: u64 = 1;
 
 /// The reason why a text is not a catalogue.
@@ -63,7 +63,7 @@ impl CatalogueData {
     /// ```
     ///
     /// # Errors
-    /// If the text is not JSON, or not a catalogue. The error names the position.
+    /// If the text is not JSON, or not a catalogue. The error names the position in the text.
     pub fn from_json(text: &str) -> Result<Self, CatalogueDataError> {
         let mut json = serde_json::Deserializer::from_str(text);
         let Whole { spans, keys, metrics, .. } = serde_path_to_error::deserialize(&mut json).map_err(at_its_path)?;
@@ -75,7 +75,7 @@ impl CatalogueData {
 /// Prefixes the error with the path of the invalid value, such as `metrics[0].series`.
 fn at_its_path(error: serde_path_to_error::Error<serde_json::Error>) -> CatalogueDataError {
     let (path, cause) = (error.path().to_string(), error.inner());
-    // There is no path for the text as a whole, and if the text is not JSON.
+    // Errors about the whole text and errors of JSON syntax have no useful path.
     let names_one = cause.is_data() && path != ".";
     CatalogueDataError(if names_one { format!("`{path}`: {cause}") } else { cause.to_string() })
 }

@@ -21,13 +21,13 @@ use crate::declare::callsite::{Callsite, Kind};
 use crate::declare::key::{KeyKind, KeyMeta, ValueType};
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
-/// Labels with more values than this are listed only by their number.
+/// The largest number of values of a label whose texts are listed. Of labels with more values, only the number is listed.
 const TEXTS: usize = 64;
 
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
 impl Catalogue {
-    /// Returns the catalogue as plain data without source locations: to write as JSON, and to compare with that of
-    /// another version.
+    /// Returns the catalogue as plain data without source locations, which can be written as JSON and compared with the
+    /// data of another version.
     ///
     /// ```
     /// let json = tracecast::catalogue().data().to_json();
@@ -62,7 +62,7 @@ struct Span {
     #[serde(with = "words")]
     kind: Kind,
     keys: Vec<String>,
-    /// The crates that declare the span, with their versions. A new version is not a change.
+    /// The crates that declare the span, with their versions. Comparisons ignore the crates.
     #[serde(default)]
     crates: Vec<String>,
     /// The number of functions and scopes that create the span.
@@ -70,7 +70,7 @@ struct Span {
     places: usize,
 }
 
-/// The default for a catalogue without the number of places.
+/// The default of `places`, for catalogues that were written without it.
 fn one_place() -> usize {
     1
 }
@@ -93,7 +93,7 @@ struct Metric {
     name: String,
     /// The name under which Prometheus stores the metric.
     prometheus: String,
-    /// The component whose function the metric measures, or the area with which its name begins.
+    /// The component whose function the metric measures; for other metrics the result of `group`.
     group: String,
     #[serde(with = "words")]
     kind: MetricKind,
@@ -105,17 +105,18 @@ struct Metric {
     series: u64,
     budget: u64,
     description: String,
-    /// The crates that declare the metric, with their versions. A new version is not a change.
+    /// The crates that declare the metric, with their versions. Comparisons ignore the crates.
     #[serde(default)]
     crates: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Label {
-    /// The attributes that represent the label in OTLP: one, or several that depend on each other.
+    /// The attributes that represent the label in OTLP: one, or several if the label has joint values of several attributes.
     attributes: Vec<String>,
     values: u64,
-    /// The values, if they are known before the program runs and are not too many.
+    /// The texts of the values; empty if there are more than `TEXTS`, if the program learns them at run time, or if the label
+    /// has several attributes.
     texts: Vec<String>,
 }
 
@@ -154,13 +155,13 @@ impl CatalogueData {
         keys.dedup_by(|b, a| a.same_shape(b));
         let metric = |meta: &&'static MetricMeta| Metric::of(meta, components.get(meta.name).copied());
         let mut metrics: Vec<Metric> = catalogue.metrics.iter().map(metric).collect();
-        // Only the first declaration of a name is exported, whether or not the others have its shape.
+        // Declarations of one name are listed as one metric, with the shape of the first, which is exported.
         metrics.sort_by(|a, b| a.name.cmp(&b.name));
         metrics.dedup_by(|b, a| a.name == b.name && a.join(b));
         CatalogueData { spans: spans(catalogue), keys, metrics }
     }
 
-    /// The same listing with only those metrics whose names `keep` accepts: for a dashboard of a part of them.
+    /// Removes the metrics whose names `keep` does not accept, for example to create a dashboard of some metrics.
     ///
     /// ```
     /// let data = tracecast::catalogue().data().with_metrics(|name| name.starts_with("tc_export_"));
@@ -172,7 +173,7 @@ impl CatalogueData {
         self
     }
 
-    /// The largest number of series of all metrics together.
+    /// Returns the largest number of series of all metrics together.
     fn series(&self) -> u64 {
         self.metrics.iter().fold(0, |sum, metric| sum.saturating_add(metric.series))
     }
@@ -201,7 +202,7 @@ fn spans(catalogue: &Catalogue) -> Vec<Span> {
     all.into_values().map(span).collect()
 }
 
-/// Returns the components of functions that have metrics.
+/// Returns the component of the measured function for each metric of `tc_metric`, by the metric's name.
 fn components(catalogue: &Catalogue) -> BTreeMap<&'static str, &'static str> {
     let mut components = BTreeMap::new();
     for span in &catalogue.spans {
@@ -259,7 +260,7 @@ impl Metric {
         }
     }
 
-    /// Adds the crates of another declaration of the same name.
+    /// Adds the crates of another declaration of the same name. Returns true, so that `dedup_by` removes that declaration.
     fn join(&mut self, other: &mut Metric) -> bool {
         self.crates.append(&mut other.crates);
         self.crates.sort();
@@ -267,7 +268,7 @@ impl Metric {
         true
     }
 
-    /// The names of the metric's attributes.
+    /// Returns the names of the metric's attributes.
     fn attributes(&self) -> impl Iterator<Item = &str> + Clone {
         self.labels.iter().flat_map(|label| label.attributes.iter().map(String::as_str))
     }
@@ -291,8 +292,8 @@ fn labels(meta: &MetricMeta) -> Vec<Label> {
     meta.dimensions().iter().map(label).collect()
 }
 
-/// Returns the area with which a name begins: the first word of a name of the semantic conventions, the second word of
-/// one of ours.
+/// Returns the group of a metric that does not measure a function: `telemetry` for those about telemetry itself, the first
+/// word of a name with dots, as in the semantic conventions, and otherwise the word after the prefix.
 fn group(meta: &MetricMeta) -> String {
     if is_own(meta.location.file()) {
         return "telemetry".to_owned();
@@ -302,7 +303,7 @@ fn group(meta: &MetricMeta) -> String {
     if meta.name.contains('.') { first } else { second.unwrap_or(first) }.to_owned()
 }
 
-/// Whether a metric is about telemetry itself.
+/// Returns whether a metric that is declared in this file is about telemetry itself.
 fn is_own(file: &str) -> bool {
     let here = file!().rsplitn(4, ['/', '\\']).last().unwrap_or_default();
     file.strip_prefix(here).is_some_and(|file| matches!(file, "/export/self_metrics.rs" | "\\export\\self_metrics.rs"))

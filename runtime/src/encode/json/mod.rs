@@ -1,7 +1,7 @@
 //! Requests as OTLP/JSON: names in lowerCamelCase, ids in hexadecimal, 64-bit integers as text, enums as numbers.
 //!
-//! JSON is for backends that accept nothing else, so it is written from owned data and not from records. `finished`, `metrics`
-//! and `logs` describe the messages once for both encodings.
+//! JSON is for backends that accept nothing else, so speed matters less: spans are written from owned data and not directly
+//! from records. `finished`, `metrics` and `logs` describe the messages once for both encodings.
 
 pub(crate) mod scan;
 mod writer;

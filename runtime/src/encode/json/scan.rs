@@ -1,6 +1,7 @@
-//! Splits a JSON object into members and a JSON array into elements, without parsing these.
+//! Splits a JSON object into members and a JSON array into elements, without parsing the members and elements.
 
-/// Returns the members of an object, with quoted names. `None` if the text is not one complete object.
+/// Returns the names and values of an object's members; names keep their quotes. `None` if the text is not one complete
+/// object.
 pub(crate) fn members(object: &str) -> Option<Vec<(&str, &str)>> {
     let mut members = Vec::new();
     list(object, b'{', b'}', |text| {
@@ -24,7 +25,8 @@ pub(crate) fn elements(array: &str) -> Option<Vec<&str>> {
     Some(elements)
 }
 
-/// Visits the items between two brackets. `item` reads one item and returns the text after it.
+/// Visits the items between two brackets. `item` reads one item and returns the text after it. `None` if the text is not one
+/// complete list.
 fn list<'a>(text: &'a str, open: u8, close: u8, mut item: impl FnMut(&'a str) -> Option<&'a str>) -> Option<()> {
     let mut rest = text.trim().strip_prefix(char::from(open))?.trim_start();
     if rest == char::from(close).to_string() {
@@ -40,7 +42,7 @@ fn list<'a>(text: &'a str, open: u8, close: u8, mut item: impl FnMut(&'a str) ->
     }
 }
 
-/// Returns the value at the start of the text.
+/// Returns the value at the start of the text, if there is a complete one.
 fn value(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let end = match bytes.first()? {
@@ -51,7 +53,7 @@ fn value(text: &str) -> Option<&str> {
     text.get(..end).filter(|value| !value.is_empty())
 }
 
-/// Returns the length of the string at the start of the bytes.
+/// Returns the length of the quoted string at the start of the bytes; `None` if it does not end.
 fn string(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -63,8 +65,8 @@ fn string(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the length of the object or array at the start of the bytes. It does not recurse, because a peer chooses the
-/// depth.
+/// Returns the length of the object or array at the start of the bytes; `None` if its brackets do not match. Does not
+/// recurse, because a peer chooses the depth.
 fn bracketed(bytes: &[u8]) -> Option<usize> {
     let (mut at, mut open) = (0, Vec::new());
     loop {

@@ -6,7 +6,7 @@ use crate::base::escape;
 use crate::encode::message::Message;
 use crate::formats::hex;
 
-/// A buffer of JSON that inserts commas itself.
+/// A buffer of JSON. Its methods insert the commas.
 #[derive(Debug, Default)]
 pub(super) struct Json {
     /// The text, in UTF-8.
@@ -14,7 +14,7 @@ pub(super) struct Json {
 }
 
 impl Json {
-    /// Writes an array or an object: an element, the value of a member, or the whole text.
+    /// Writes an array or an object between these brackets, after a comma if one is needed.
     fn between(&mut self, [open, close]: [u8; 2], write: impl FnOnce(&mut Json)) {
         self.separate();
         self.bytes.push(open);
@@ -22,7 +22,7 @@ impl Json {
         self.bytes.push(close);
     }
 
-    /// Writes an object: an element, the value of a member, or the whole text.
+    /// Writes an object, after a comma if one is needed.
     fn object(&mut self, members: impl FnOnce(&mut Json)) {
         self.between(*b"{}", members);
     }
@@ -30,7 +30,7 @@ impl Json {
     /// Writes the name of a member. The caller writes the value.
     fn name(&mut self, name: &str) {
         self.separate();
-        // Names are constants of this room, which need no escaping.
+        // Names are constants of `encode` without characters that need escaping.
         self.bytes.reserve(name.len() + 3);
         self.bytes.push(b'"');
         self.bytes.extend_from_slice(name.as_bytes());
@@ -59,7 +59,7 @@ impl Json {
     }
 
     fn put(&mut self, value: impl Display) {
-        // Writing to memory does not fail, here and below.
+        // Writing to memory does not fail.
         let _ = write!(self, "{value}");
     }
 
@@ -69,7 +69,8 @@ impl Json {
         self.bytes.push(b'"');
     }
 
-    /// Writes a number. JSON has no infinity and no NaN; the JSON mapping of protocol buffers writes them as text.
+    /// Writes a floating-point number. JSON has no infinity and no NaN, which the JSON mapping of protocol buffers
+    /// represents as text.
     fn double_value(&mut self, number: f64) {
         let _ = match number {
             number if number.is_nan() => self.write_str("\"NaN\""),
@@ -95,7 +96,7 @@ impl Write for Json {
     }
 }
 
-/// OTLP/JSON has names instead of the numbers of fields.
+/// Uses the names of fields and ignores the numbers.
 impl Message for Json {
     fn encode(mut buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8> {
         buffer.clear();

@@ -9,12 +9,13 @@ use crate::meter::snapshot::{ExponentialBuckets, ExponentialPoint, HistogramPoin
 /// The largest number of buckets on one side of zero, from the OpenTelemetry specification.
 const MOST_BUCKETS: usize = 160;
 
-/// Removes the labels that a view does not keep, and merges points with equal labels into the first of them.
+/// Removes the labels that a view does not keep, and merges points that then have equal labels. Of gauges, the last value is
+/// kept.
 pub(crate) fn leave_out(metric: &mut MetricPoints, view: &ViewStream) {
     let mut places = HashMap::new();
     let mut kept: Vec<Point> = Vec::new();
     for mut point in std::mem::take(&mut metric.points) {
-        // The mark of series above the limit is kept, because it is not a recorded attribute.
+        // This label is kept, because it marks the series above the limit and is not a recorded attribute.
         point.labels.retain(|(name, _)| name == "otel.metric.overflow" || view.keeps(name));
         let place = *places.entry(point.series()).or_insert(kept.len());
         match kept.get_mut(place) {
@@ -33,7 +34,7 @@ fn add(to: &mut PointValue, more: PointValue) {
         (PointValue::F64(to), PointValue::F64(more)) => *to += more,
         (PointValue::Histogram(to), PointValue::Histogram(more)) if to.bounds == more.bounds => histogram(to, more),
         (PointValue::Exponential(to), PointValue::Exponential(more)) => exponential(to, more),
-        // All points of a metric have the same type, so this is not reached.
+        // Not reached, because all points of a metric have the same type.
         (to, more) => *to = more,
     }
 }
@@ -72,7 +73,8 @@ pub(super) fn exponential(to: &mut ExponentialPoint, mut more: ExponentialPoint)
     to.negative = (!counts.is_empty()).then_some(ExponentialBuckets { offset, counts });
 }
 
-/// Combines minimum and maximum of two points with these counts. The result is unknown if one of them is unknown.
+/// Combines the minimum and the maximum of two points. The result is `None` if one of the two is unknown. A point with the
+/// count 0 is ignored.
 fn extremes(
     (count, min, max): (u64, Option<f64>, Option<f64>),
     (more, other_min, other_max): (u64, Option<f64>, Option<f64>),

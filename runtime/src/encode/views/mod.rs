@@ -1,7 +1,8 @@
-//! Applies views to metrics, ours and those of raw OpenTelemetry instruments.
+//! Selects the views of each metric, and applies them to our metrics; for raw instruments the OpenTelemetry SDK applies
+//! them.
 //!
-//! Each view that matches a metric produces a separate stream. Views are applied to our metrics when these are read.
-//! The declaration of a metric determines its cells, so a view can remove labels but cannot change buckets.
+//! Each view that matches a metric produces a separate stream. Our metrics are aggregated as declared before a view is
+//! applied, so a view can drop or rename a metric or remove labels, but cannot change buckets.
 
 mod merge;
 mod pattern;
@@ -34,7 +35,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Views {
-    /// Returns the views, and warnings about those that cannot have the requested effect.
+    /// Returns the views, and a warning for each view whose name or aggregation cannot be applied.
     pub(crate) fn new(configured: &[View]) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
         let mut views = Vec::new();
@@ -59,7 +60,7 @@ impl Views {
         self.0.iter()
     }
 
-    /// Returns the names of our metrics that the views drop completely, so that they can be switched off.
+    /// Returns the names of our metrics that all their views drop, so that these metrics can be switched off.
     pub(crate) fn off(&self) -> Vec<String> {
         let dropped = |meta: &MetricMeta| {
             let mut fitting = self.fitting(meta).peekable();
@@ -72,7 +73,7 @@ impl Views {
         names
     }
 
-    /// Applies the views to our metrics. The OpenTelemetry SDK has already applied them to raw instruments.
+    /// Applies the views to our metrics. The OpenTelemetry SDK has already applied the views to raw instruments.
     pub(crate) fn apply(&self, snapshot: &mut Snapshot) {
         if self.0.is_empty() {
             return;
@@ -96,7 +97,7 @@ impl Views {
 }
 
 impl View {
-    /// Whether all properties that the view selects match.
+    /// Returns whether the metric has all the properties that the view selects.
     pub(crate) fn fits(&self, subject: &Subject<'_>) -> bool {
         let ViewSelector { instrument_name, instrument_type, unit, meter_name, meter_version, meter_schema_url } =
             &self.selector;
@@ -116,7 +117,7 @@ impl View {
         self.stream.aggregation == Some(Aggregation::Drop)
     }
 
-    /// Returns a warning if the view requests an aggregation that is not possible for our metrics.
+    /// Returns a warning if the view requests an aggregation that one of our selected metrics does not have.
     fn without_effect(&self) -> Option<String> {
         let aggregation = self.stream.aggregation.as_ref()?;
         let subjects = registry::metrics().map(Metric::meta).filter(|meta| self.fits(&Subject::of(meta)));
@@ -132,7 +133,7 @@ impl View {
     }
 }
 
-/// Whether a view can apply this aggregation to our metric: it drops the metric, or matches its declaration.
+/// Returns whether a view can request this aggregation of our metric: the default, dropping it, or its declared one.
 fn is_as_declared(meta: &MetricMeta, aggregation: &Aggregation) -> bool {
     match (aggregation, meta.kind, meta.buckets) {
         (Aggregation::Default | Aggregation::Drop, ..) => true,
@@ -176,7 +177,7 @@ impl ViewStream {
         metric
     }
 
-    /// Whether the view keeps an attribute.
+    /// Returns whether the view keeps an attribute.
     pub(crate) fn keeps(&self, key: &str) -> bool {
         let among = |patterns: &[Masked<String>]| patterns.iter().any(|pattern| fits(pattern, key));
         self.included.as_deref().is_none_or(among) && !among(&self.excluded)
@@ -186,7 +187,7 @@ impl ViewStream {
         self.included.is_none() && self.excluded.is_empty()
     }
 
-    /// The keys that the view keeps, if it lists them without patterns.
+    /// Returns the keys that the view keeps; `None` if it does not list them, uses patterns, or also excludes keys.
     #[cfg(has_otel)]
     pub(crate) fn exact_keys(&self) -> Option<impl Iterator<Item = String>> {
         let included = self.included.as_ref()?;

@@ -1,6 +1,6 @@
 //! Patterns of names: `*` matches any characters, `?` matches one.
 
-/// Whether a text has wildcards.
+/// Returns whether a text has wildcards.
 pub(super) fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?'])
 }
@@ -27,7 +27,7 @@ pub(super) fn fits(pattern: &str, name: &str) -> bool {
     pattern[of..].iter().all(|c| *c == '*')
 }
 
-/// Matches without case: names of instruments are case-insensitive.
+/// Like `fits`, but ignores the case of ASCII letters, because names of instruments are case-insensitive.
 pub(super) fn fits_ignoring_case(pattern: &str, name: &str) -> bool {
     fits(&pattern.to_ascii_lowercase(), &name.to_ascii_lowercase())
 }

@@ -1,4 +1,4 @@
-//! Metrics by their names in Prometheus: each name once, with one type, and each series once.
+//! Collects metrics by their names in Prometheus, and writes each name once, with one type, and each series once.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ pub(crate) enum Form {
     OpenMetrics,
 }
 
-/// All metric families of one text.
+/// All metric families of one exposed text.
 pub(super) struct Families {
     pub(super) form: Form,
     all: Vec<Family>,
@@ -50,11 +50,12 @@ impl Families {
         Families { form, all: Vec::new(), by_name: HashMap::new(), left_out: Vec::new() }
     }
 
-    /// Returns the family of this name and creates it if necessary. `None` if a family of another type uses the name.
+    /// Returns the family of this name and creates it if necessary. If another family uses the name, returns `None` and
+    /// notes that the metric is omitted.
     pub(super) fn family(&mut self, name: &str, kind: MetricKind, described: Described<'_>) -> Option<&mut Family> {
         match (kind, self.form) {
             (MetricKind::Counter, Form::Prometheus) => self.of_type(name, "counter", &[""], described),
-            // In OpenMetrics only the samples of a counter have the suffix, not the counter.
+            // In OpenMetrics the samples of a counter have the suffix `_total`, and its family does not.
             (MetricKind::Counter, Form::OpenMetrics) => {
                 let name = name.strip_suffix("_total").unwrap_or(name);
                 self.of_type(name, "counter", &["", "_total"], described)
@@ -66,7 +67,8 @@ impl Families {
         }
     }
 
-    /// Returns the family of `target_info`, for which OpenMetrics has its own type.
+    /// Returns the family of the metric `target_info`: of type `info` in OpenMetrics, otherwise a gauge. `None` if
+    /// another family uses the name.
     #[cfg(has_otlp)]
     pub(super) fn target_info(&mut self) -> Option<&mut Family> {
         let described = Described { help: "Target metadata.", unit: "", called: "target_info" };
@@ -130,7 +132,7 @@ impl Family {
         Family { name, kind, unit, help, samples: String::new(), series: HashSet::new() }
     }
 
-    /// Returns the suffix of plain samples, which are not part of a histogram.
+    /// Returns the suffix of the sample's name, for families other than histograms.
     pub(super) fn plain_suffix(&self, form: Form) -> &'static str {
         match (form, self.kind) {
             (Form::OpenMetrics, "counter") => "_total",
@@ -139,7 +141,7 @@ impl Family {
         }
     }
 
-    /// Begins a series. False if the family has it already.
+    /// Begins a series. Returns false if the family already has this series.
     pub(super) fn begin(&mut self, labels: &Labels) -> bool {
         let mut labels = labels.clone();
         labels.sort();
@@ -177,7 +179,7 @@ impl Family {
     }
 }
 
-/// Formats a number for both formats.
+/// Formats a number as both formats require.
 pub(super) fn number(number: f64) -> String {
     match number {
         f64::INFINITY => "+Inf".to_owned(),
@@ -186,7 +188,7 @@ pub(super) fn number(number: f64) -> String {
     }
 }
 
-/// Escapes backslashes and line breaks, and quotes in the values of labels.
+/// Escapes backslashes and line breaks, and also quotes if `quotes` is set, as for values of labels.
 fn escaped(text: &str, quotes: bool) -> String {
     let text = text.replace('\\', "\\\\").replace('\n', "\\n");
     if quotes { text.replace('"', "\\\"") } else { text }

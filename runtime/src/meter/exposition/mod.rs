@@ -1,7 +1,7 @@
 //! Metrics in the text formats that Prometheus scrapes.
 //!
-//! Names of raw OpenTelemetry instruments are translated by the compatibility rules of OpenTelemetry; the names of our
-//! metrics already follow them. Prometheus can parse the text whatever the names of the instruments.
+//! Names of raw OpenTelemetry instruments are translated by OpenTelemetry's rules for Prometheus; the names of our metrics
+//! already follow these rules. Characters that Prometheus does not accept in names are replaced.
 
 mod families;
 
@@ -16,12 +16,11 @@ use crate::meter::snapshot::{ExemplarPoint, ExponentialPoint, HistogramPoint, Me
 type Labels = Vec<(String, String)>;
 
 impl Snapshot {
-    /// Returns the points in the text format of Prometheus. Use a cumulative reader: Prometheus expects sums since the
-    /// start.
+    /// Returns the points in the text format of Prometheus. Use a cumulative reader, because Prometheus expects sums
+    /// that are not reset between scrapes.
     ///
-    /// Dots in the names of labels become underscores. An exponential histogram is written with the bounds of its used
-    /// buckets. If two metrics have the same name and different types, the second one is omitted, and a comment reports
-    /// it.
+    /// Dots in the names of labels become underscores. An exponential histogram is written with explicit bounds. If two
+    /// metrics have the same name and different types, the second one is omitted, and a comment in the text reports it.
     ///
     /// ```standalone_crate
     /// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
@@ -43,8 +42,8 @@ impl Snapshot {
         families.into_text()
     }
 
-    /// Returns the points in one of the formats that Prometheus scrapes, after the resource as the metric
-    /// `target_info`.
+    /// Returns the points in one of the formats that Prometheus scrapes. The metric `target_info` comes first, with the
+    /// resource attributes as labels.
     #[cfg(has_otlp)]
     pub(crate) fn to_scraped(&self, form: Form, resource: &[(String, OwnedValue)]) -> String {
         let mut families = Families::new(form);
@@ -76,7 +75,7 @@ fn texts<K: AsRef<str>>(labels: &[(K, OwnedValue)]) -> impl Iterator<Item = (Str
     labels.iter().map(|(name, value)| (label_name(name.as_ref()), value.to_string()))
 }
 
-/// Returns the scope of a raw instrument as labels: two libraries may have instruments of the same name.
+/// Returns the scope of a raw instrument as labels, because two libraries may have instruments of the same name.
 fn of_scope(scope: &ExternalScope) -> impl Iterator<Item = (String, String)> {
     let given = [("name", Some(&scope.name)), ("version", scope.version.as_ref())];
     let given = given.into_iter().chain([("schema_url", scope.schema_url.as_ref())]);
@@ -86,7 +85,7 @@ fn of_scope(scope: &ExternalScope) -> impl Iterator<Item = (String, String)> {
     )
 }
 
-/// Translates to a name that Prometheus accepts.
+/// Returns the name of a metric in Prometheus. Characters that Prometheus does not accept are replaced.
 fn translated(name: &str, unit: &str, kind: MetricKind) -> String {
     let name: String = translate(name, unit, kind).chars().map(plain_or_colon).collect();
     if name.is_empty() { "_".to_owned() } else { name }
@@ -137,7 +136,7 @@ fn write_point(form: Form, family: &mut Family, mut labels: Labels, value: &Poin
     }
 }
 
-/// Returns the exemplars for OpenMetrics, and none for the format without them.
+/// Returns the exemplars for OpenMetrics, and none for the text format of Prometheus, which cannot represent them.
 fn with_examples(form: Form, exemplars: &[ExemplarPoint]) -> &[ExemplarPoint] {
     if form == Form::OpenMetrics { exemplars } else { &[] }
 }
@@ -155,7 +154,7 @@ fn exponential_buckets(point: &ExponentialPoint) -> impl Iterator<Item = (f64, u
     let step = 2_f64.powi(-point.scale);
     let bound = move |power: i64| (power as f64 * step).exp2();
     let offset = i64::from(point.offset);
-    // The bucket farthest below zero comes first. Its upper bound is the lower bound of the next one towards zero.
+    // The bucket farthest below zero comes first. The upper bound of a negative bucket is its bound towards zero.
     let negative = point.negative.iter().flat_map(move |side| {
         let offset = i64::from(side.offset);
         side.counts.iter().enumerate().rev().map(move |(at, count)| (-bound(offset + at as i64), *count))

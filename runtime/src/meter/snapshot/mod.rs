@@ -36,7 +36,7 @@ use crate::record::ids::{SpanId, TraceId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Temporality {
-    /// The start of metrics.
+    /// The time at which metrics were switched on.
     Cumulative,
     /// The reader's previous snapshot. Sums that can decrease are cumulative nevertheless.
     Delta,
@@ -58,7 +58,8 @@ pub enum Temporality {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// When sums and histograms began to count, as nanoseconds since 1970.
+    /// The time from which counters and histograms count, in nanoseconds since 1970: the reader's previous snapshot for a
+    /// delta, otherwise the time at which metrics were switched on.
     pub start_unix_nanos: u64,
     /// The time of the snapshot, in nanoseconds since 1970.
     pub time_unix_nanos: u64,
@@ -87,7 +88,7 @@ pub struct Snapshot {
 pub struct MetricPoints {
     /// The declaration, if the metric is ours.
     pub(crate) meta: Option<&'static MetricMeta>,
-    /// The scope, if it is a raw OpenTelemetry instrument.
+    /// The scope, if the metric is a raw OpenTelemetry instrument.
     pub(crate) scope: Option<Arc<ExternalScope>>,
     /// The name: the declared one, unless a view changes it.
     pub name: Cow<'static, str>,
@@ -97,16 +98,17 @@ pub struct MetricPoints {
     pub unit: Cow<'static, str>,
     /// The kind. A sum of a raw instrument that only grows is a counter.
     pub kind: MetricKind,
-    /// The moment from which its values count.
+    /// The moment from which the values count.
     pub temporality: Temporality,
-    /// When it began to count, as nanoseconds since 1970. Gauges of ours have none.
+    /// The time from which the values count, in nanoseconds since 1970; `None` for our gauges.
     pub start_unix_nanos: Option<u64>,
     /// The time at which the metric was read.
     #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
     pub(crate) time_unix_nanos: u64,
-    /// One point for each label set that was used.
+    /// One point for each label set that was used; in a delta, for each one with new measurements.
     pub points: Vec<Point>,
-    /// The number of rejected measurements since the process began: NaN, infinite, or negative where not allowed.
+    /// The number of measurements that were rejected since the process began, such as NaN, infinite, or negative where
+    /// not allowed.
     pub refused: u64,
 }
 
@@ -128,8 +130,9 @@ pub struct MetricPoints {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Point {
-    /// The labels by name: texts for our metrics, any value for a raw instrument. If a raw instrument exceeds its limit
-    /// of series, the rest is one series with the label `otel.metric.overflow`.
+    /// The names and values of the labels; values are texts for our metrics, and of any type for a raw instrument. If a
+    /// raw instrument exceeds its limit of series, further series are combined into one with the label
+    /// `otel.metric.overflow`.
     pub labels: Vec<(Cow<'static, str>, OwnedValue)>,
     /// The value.
     pub value: PointValue,
@@ -186,9 +189,9 @@ pub struct HistogramPoint {
     pub count: u64,
     /// The sum of the values.
     pub sum: f64,
-    /// The smallest value. Unknown for a delta.
+    /// The smallest value; `None` if it is not known, as in a delta.
     pub min: Option<f64>,
-    /// The largest value. Unknown for a delta.
+    /// The largest value; `None` if it is not known, as in a delta.
     pub max: Option<f64>,
     /// The inclusive upper bounds of all buckets except the last.
     pub bounds: &'static [f64],
@@ -220,9 +223,9 @@ pub struct ExponentialPoint {
     pub count: u64,
     /// The sum of the values.
     pub sum: f64,
-    /// The smallest value. Unknown for a delta.
+    /// The smallest value; `None` if it is not known, as in a delta.
     pub min: Option<f64>,
-    /// The largest value. Unknown for a delta.
+    /// The largest value; `None` if it is not known, as in a delta.
     pub max: Option<f64>,
     /// The resolution: there are `2^scale` buckets per power of two.
     pub(crate) scale: i32,
@@ -240,7 +243,7 @@ pub struct ExponentialPoint {
     pub exemplars: Vec<ExemplarPoint>,
 }
 
-/// The buckets of one sign of an exponential histogram.
+/// The buckets of the negative values in an exponential histogram.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExponentialBuckets {
     /// The exponent of the first bucket's bound towards zero.
@@ -285,7 +288,7 @@ pub struct ExemplarPoint {
 const MOST_BUCKETS: usize = 160;
 
 impl Snapshot {
-    /// Returns the points of the metric with this name; if there are several such metrics, of the first one.
+    /// Returns the metric with this name, the first one if there are several; `None` if there is none.
     ///
     /// ```standalone_crate
     /// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
@@ -305,12 +308,12 @@ impl Snapshot {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
-    /// Returns the value of the metric with this name and these labels, in any order.
+    /// Returns the value of the metric with this name and exactly these labels, in any order; `None` if there is none.
     pub fn value(&self, name: &str, labels: &[(&str, &str)]) -> Option<&PointValue> {
         self.metric(name)?.value(labels)
     }
 
-    /// The number of points.
+    /// Returns the number of points of all metrics.
     #[cfg(has_otlp)]
     pub(crate) fn points(&self) -> u64 {
         self.metrics.iter().map(|metric| metric.points.len() as u64).sum()
@@ -335,7 +338,8 @@ impl MetricPoints {
         }
     }
 
-    /// Returns the value of the point with these labels, in any order; values of labels are compared as text.
+    /// Returns the value of the point with exactly these labels, in any order; `None` if there is none. The values of
+    /// labels are compared as text.
     pub fn value(&self, labels: &[(&str, &str)]) -> Option<&PointValue> {
         let is = |value: &OwnedValue, text: &str| match value {
             OwnedValue::Str(value) => value == text,
@@ -387,7 +391,7 @@ impl PointValue {
     }
 }
 
-/// Creates the point of a histogram.
+/// Creates the point of a histogram, with minimum and maximum if `extremes` is set.
 pub(crate) fn distribution(
     meta: &MetricMeta,
     total: Total,
@@ -437,7 +441,7 @@ impl ExemplarPoint {
 /// Creates the points of a captured test's measurements.
 pub(crate) fn of_measurements(measurements: &[Measurement]) -> Vec<MetricPoints> {
     type Sets = BTreeMap<usize, Vec<Amount>>;
-    // Declarations of one name with different shapes are kept apart: a set means other labels in each.
+    // Declarations of one name with different shapes are kept apart, because the index of a label set differs.
     let mut series: BTreeMap<&str, Vec<(&'static MetricMeta, Sets)>> = BTreeMap::new();
     for Measurement { meta, set, amount } in measurements {
         let shapes = series.entry(meta.name).or_default();

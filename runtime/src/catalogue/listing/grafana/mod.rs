@@ -1,4 +1,4 @@
-//! A Grafana dashboard of the metrics of a catalogue: a row for each group, a panel for each metric, and for a
+//! Creates a Grafana dashboard of the metrics of a catalogue: a row for each group, a panel for each metric, and for a
 //! histogram a second panel with the whole distribution.
 //!
 //! Queries use the names under which Prometheus stores the metrics. Variables at the top of the dashboard select the
@@ -20,7 +20,8 @@ const WIDTH: u64 = 24;
 const PANEL_HEIGHT: u64 = 8;
 
 impl CatalogueData {
-    /// Returns a dashboard with this title that Grafana can import: each metric in its own panel, in rows by component.
+    /// Returns a dashboard with this title that Grafana can import. Each metric has its own panel, a histogram two, in
+    /// rows by component; metrics that do not measure a function are in rows by a word of their names.
     ///
     /// ```
     /// let data = tracecast::catalogue().data();
@@ -49,7 +50,7 @@ impl CatalogueData {
     }
 }
 
-/// Returns the metrics by group, those about telemetry itself last. In a group, distributions come first.
+/// Returns the metrics by group, with those about telemetry itself last. In a group, histograms come first.
 fn groups(metrics: &[Metric]) -> Vec<(&str, Vec<&Metric>)> {
     let mut groups: BTreeMap<(bool, &str), Vec<&Metric>> = BTreeMap::new();
     let mut seen = Vec::new();
@@ -74,7 +75,7 @@ fn uid(title: &str) -> String {
     format!("tracecast-{hash:016x}")
 }
 
-/// The variables that select the Prometheus server and the services.
+/// Returns the variables that select the Prometheus server and the services.
 fn variables() -> Value {
     json!([
         {"name": "datasource", "label": "Prometheus", "type": "datasource", "query": "prometheus"},
@@ -95,7 +96,7 @@ fn variables() -> Value {
     ])
 }
 
-/// The selected Prometheus server.
+/// Returns a reference to the selected Prometheus server.
 fn datasource() -> Value {
     json!({"type": "prometheus", "uid": "${datasource}"})
 }

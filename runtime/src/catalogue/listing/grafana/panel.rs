@@ -29,12 +29,12 @@ pub(super) fn panels(metric: &Metric) -> Vec<Panel> {
     }
 }
 
-/// Whether a metric fills a line of the dashboard.
+/// Returns whether the panels of a metric fill a line of the dashboard.
 pub(super) fn is_wide(metric: &Metric) -> bool {
     metric.kind == MetricKind::Histogram
 }
 
-/// Whether a metric is an `_info` gauge, which is always 1: its labels are the information.
+/// Returns whether a metric is an `_info` gauge, whose value is always 1 and whose labels are the information.
 fn is_table(metric: &Metric) -> bool {
     metric.prometheus.ends_with("_info")
 }

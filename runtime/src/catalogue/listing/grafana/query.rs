@@ -6,12 +6,12 @@ use super::super::{Bounds, Label, Metric, Rule};
 use super::datasource;
 use crate::declare::metric::{MetricKind, label_name};
 
-/// The largest number of lines that a reader can distinguish, and the number that is shown if there could be more.
+/// The largest number of lines that a panel may have, and the number that it shows if a metric could have more.
 const LINES: (u64, u64) = (40, 20);
-/// The limits for histograms, where each line is three quantiles.
+/// Like `LINES`, for histograms, whose label sets have three lines each, one per quantile.
 const LINES_OF_QUANTILES: (u64, u64) = (12, 5);
 
-/// An expression, and the legend of its lines.
+/// A Prometheus expression, and the legend of its lines.
 pub(super) struct Query {
     expression: String,
     legend: String,
@@ -38,12 +38,12 @@ impl Query {
     }
 }
 
-/// The rate of a counter.
+/// Queries the rate of a counter.
 pub(super) fn rate(metric: &Metric) -> Vec<Query> {
     summed(metric, &format!("rate({}[$__rate_interval])", selector(&metric.prometheus)))
 }
 
-/// The sum of an up-down counter over all processes.
+/// Queries the sum of an up-down counter over all processes.
 pub(super) fn sum(metric: &Metric) -> Vec<Query> {
     summed(metric, &selector(&metric.prometheus))
 }
@@ -54,7 +54,7 @@ fn summed(metric: &Metric, series: &str) -> Vec<Query> {
     vec![Query { expression, legend: legend(metric, &lines.labels) }]
 }
 
-/// The values of a gauge.
+/// Queries the values of a gauge, separately for each process.
 pub(super) fn last(metric: &Metric) -> Vec<Query> {
     let selector = selector(&metric.prometheus);
     // Grafana expects times in milliseconds.
@@ -64,7 +64,7 @@ pub(super) fn last(metric: &Metric) -> Vec<Query> {
     vec![Query { expression, legend: legend(metric, &labels) }]
 }
 
-/// The labels of an `_info` gauge.
+/// Queries the current series of an `_info` gauge, to show their labels in a table.
 pub(super) fn now(metric: &Metric) -> Vec<Query> {
     vec![Query { expression: selector(&metric.prometheus), legend: String::new() }]
 }
@@ -103,7 +103,7 @@ fn histogram(metric: &Metric, labels: &[String], of: impl Fn(&str, &[String]) ->
     }
 }
 
-/// Selects the series of a metric, for the chosen services.
+/// Returns the selector of a metric's series for the services that are chosen in the dashboard.
 fn selector(name: &str) -> String {
     format!("{name}{{job=~\"$job\"}}")
 }
@@ -120,15 +120,15 @@ fn legend(metric: &Metric, labels: &[String]) -> String {
 /// The labels that split a panel into lines.
 struct Lines {
     labels: Vec<String>,
-    /// The number of lines that are shown, if there could be too many.
+    /// The number of lines that are shown, the largest ones; `None` if all are shown.
     shown: Option<u64>,
     /// Attributes that do not split the lines.
     left_out: Vec<String>,
 }
 
 impl Lines {
-    /// Takes the first labels as long as the lines are few enough, and one more, of whose lines only the largest are
-    /// shown.
+    /// Selects the first labels whose combinations stay within the limit of lines. If there are further labels, the next one
+    /// also splits the lines, and only the largest lines are shown.
     fn of(metric: &Metric) -> Self {
         let (most, largest) = if metric.kind == MetricKind::Histogram { LINES_OF_QUANTILES } else { LINES };
         let mut lines: u64 = 1;
@@ -152,7 +152,7 @@ impl Lines {
     }
 }
 
-/// Describes the part of a metric that a panel does not show.
+/// Describes the lines and labels of a metric that a panel does not show; empty if it shows all.
 pub(super) fn not_shown(metric: &Metric) -> String {
     let Lines { shown, left_out, .. } = Lines::of(metric);
     let shown = shown.map_or_else(String::new, |shown| format!(" Only the {shown} largest are shown."));
