@@ -1,7 +1,6 @@
 //! Extends a call's span over a returned future or stream that the macro cannot see in the signature, because the return type is
 //! an alias or an associated type. `Covered(..)` selects the behaviour by type: a boxed future or stream keeps the span until it
 //! ends, any other future is a compile error, and other results are returned unchanged.
-//!
 
 use std::future::Future;
 use std::pin::Pin;

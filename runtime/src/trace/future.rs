@@ -155,6 +155,7 @@ impl<M: Metrics> Making<M> {
     }
 }
 
+/// Ends a span that did not complete, because its future or stream was dropped or panicked.
 impl<M: Metrics> Drop for Carried<M> {
     #[inline]
     fn drop(&mut self) {
