@@ -44,7 +44,7 @@ pub(crate) struct Bridge {
     pub(crate) remove: fn(height: u32, owner: usize),
 }
 
-/// How spans of the OpenTelemetry API and of Tracecast become parents of each other, with the feature `otel`.
+/// Selects which spans of Tracecast and of the OpenTelemetry API become parents of each other, with the feature `otel`.
 ///
 /// ```
 /// # #[cfg(feature = "otlp")] {

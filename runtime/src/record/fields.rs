@@ -226,7 +226,7 @@ fn long_list(key: &'static KeyMeta, array: Array<'_>, f: impl FnOnce(&Encoded<'_
 /// Writes the elements that fit the limits. Returns their type, their size in bytes, and whether elements were cut off.
 fn pack(array: Array<'_>, buffer: &mut [u8]) -> (ValueType, usize, bool) {
     let limit = limits::value_bytes().min(LIST_TEXT_BYTES);
-    // If one number is too large for a signed integer, all become texts, as a single one does in OTLP.
+    // If one number is too large for a signed integer, all numbers become texts, as a single such number does in OTLP.
     let as_texts = array.iter().take(LIST_ELEMENTS).any(Element::is_large);
     let of = if as_texts { ValueType::Str } else { array.of() };
     let mut packer = Packer { bytes: buffer, used: 0 };

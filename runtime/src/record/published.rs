@@ -1,8 +1,8 @@
 //! The state of a thread's poll: published by the thread for the watchdog, and marked by the watchdog for the thread.
 //!
-//! The fields of the thread have one writer at a time, and so have those of the watchdog. A poll is identified by the clock
-//! reading at which it began. A stall that the watchdog has marked is settled once: by the thread with the reading at which the
-//! poll ended, or, if the poll ended while it was being marked, by the watchdog.
+//! Each field has one writer at a time, the thread or the watchdog. A poll is identified by the clock reading at which it began.
+//! A stall that the watchdog has marked is settled once: by the thread with the reading at which the poll ended, or, if the poll
+//! ended while it was being marked, by the watchdog.
 
 use std::ptr;
 use std::sync::atomic::AtomicPtr;

@@ -49,8 +49,8 @@ pub(crate) struct Recorder {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Memory {
     Exactly(Capacity),
-    /// A memory limit that the recorder shares with others. The recorder has a reserved minimum, and uses free memory of the
-    /// part that is not reserved.
+    /// A memory limit that the recorder shares with other users of memory. The recorder has a reserved minimum, and uses free
+    /// memory of the part that is not reserved.
     Within(usize),
 }
 

@@ -153,7 +153,7 @@ impl Context {
     }
 
     /// Returns this context with the key in its baggage; an earlier value is replaced. Baggage is sent with all requests below
-    /// this context, to third parties too: never put secrets in it.
+    /// this context, also to third parties: never put secrets in it.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -620,7 +620,7 @@ pub(crate) fn propagated_of(block: BlockRef) -> Option<Arc<Propagated>> {
         return None;
     }
     let propagated = block.propagated.get().cast::<Propagated>();
-    // SAFETY: while HAS_PROPAGATED is set, the block owns one count of this `Arc`; this adds one.
+    // SAFETY: while HAS_PROPAGATED is set, the block owns one count of this `Arc`; this adds a count.
     unsafe {
         Arc::increment_strong_count(propagated);
         Some(Arc::from_raw(propagated))

@@ -14,7 +14,7 @@ pub trait KnownError {
     /// Returns the value of `error.type`.
     fn known_type(&self) -> &'static str;
 
-    /// Returns the value of `error.message`; `None` if the error's `Display` is to be used, if there is one.
+    /// Returns the value of `error.message`; `None` if the error's `Display` is used instead, where there is one.
     fn message(&self) -> Option<impl fmt::Display>;
 }
 

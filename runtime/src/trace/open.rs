@@ -27,7 +27,7 @@ pub(crate) fn open(callsite: &'static Callsite) -> Option<BlockRef> {
     })
 }
 
-/// Opens nothing below an unsampled span, except a block for an outgoing call, whose id is sent to the callee.
+/// Below an unsampled span, opens only a block for an outgoing call, whose id is sent to the callee; otherwise returns `None`.
 #[inline(always)]
 fn unsampled(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
     if callsite.kind() == Kind::Internal { None } else { unsampled_call(local, callsite, parent) }
@@ -235,7 +235,7 @@ fn is_short(local: &Local, callsite: &'static Callsite, inherited: u32) -> bool 
         && local.has_spare()
 }
 
-/// Returns whether parent and free blocks allow the short path of `is_short`; the callsite is not checked.
+/// Returns whether the parent and the free blocks allow the short path. Unlike `is_short`, does not check the callsite.
 #[inline(always)]
 fn is_short_below(local: &Local, inherited: u32) -> bool {
     inherited & (CAPTURED | REMOTE | HAS_PROPAGATED | BRIDGED) == 0 && local.has_spare()

@@ -40,7 +40,7 @@ use crate::trace::fork;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct RecordingConfig {
-    /// Memory for open and finished spans. It is allocated once per process: later recordings use the memory of the first one.
+    /// Memory for open and finished spans. The memory is allocated once per process: later recordings use that of the first one.
     pub(crate) capacity: Capacity,
     /// The sampler of roots.
     pub(crate) sampler: Sampler,
@@ -312,7 +312,7 @@ impl Recording {
         switch::set_busy(filter);
     }
 
-    /// Switches on or off that threads publish their polls for the watchdog.
+    /// Switches the publication of polls by threads, for the watchdog, on or off.
     #[cfg(feature = "__internals")]
     #[doc(hidden)]
     pub fn set_watching(&self, watching: bool) {

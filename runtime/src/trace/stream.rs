@@ -26,8 +26,8 @@ pub struct WrappedStream<S, O = (), M: Metrics = ()> {
     observe: O,
 }
 
-// Written out and not derived, for the reason given at `Wrapped`. SAFETY: the stream and the observer are `Send`, and `Carried`
-// always is.
+// Written out and not derived, for the reason given at `Wrapped`.
+// SAFETY: the stream and the observer are `Send`, and `Carried` always is.
 unsafe impl<S: Send, O: Send, M: Metrics> Send for WrappedStream<S, O, M> {}
 // SAFETY: the stream and the observer are `Sync`, and `Carried` always is.
 unsafe impl<S: Sync, O: Sync, M: Metrics> Sync for WrappedStream<S, O, M> {}

@@ -10,8 +10,8 @@ use crate::record::propagated::Propagated;
 use crate::record::recorder::{self, Recorder};
 use crate::record::threads::{Reason, bump};
 
-/// The number of blocks that a thread keeps. If it owns more, newly taken blocks return to the pool after one span, and when
-/// blocks arrive from other threads, the thread returns free blocks until it owns half of this number.
+/// The number of blocks that a thread keeps. Once it owns this many, blocks newly taken from the pool return there after one
+/// span. If more arrive from other threads, the thread returns free blocks until it owns half of this number.
 const OWNED_BLOCKS: i32 = 64;
 /// The number of blocks that a thread takes from the pool at a time.
 const REFILL: u32 = 8;

@@ -72,7 +72,7 @@ impl Local {
         }
     }
 
-    /// Returns the innermost span or context that is entered on this thread; `None` if none is.
+    /// Returns the innermost span or context that is entered on this thread; `None` if nothing is entered.
     #[inline(always)]
     pub(crate) fn current(&self) -> Option<BlockRef> {
         self.current.get()
