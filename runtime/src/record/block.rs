@@ -110,7 +110,7 @@ impl Counts {
     }
 }
 
-/// Increments a count; at its maximum it stays.
+/// Increments a count; a count at its maximum stays unchanged.
 pub(crate) fn count(counter: &Cell<u16>) {
     counter.set(counter.get().saturating_add(1));
 }

@@ -26,7 +26,7 @@ pub(crate) const TAG_BOOL: usize = 3;
 pub(crate) const TAG_LABEL: usize = 4;
 pub(crate) const TAG_STATIC: usize = 5;
 pub(crate) const TAG_TEXT: usize = 6;
-/// The last tag of attributes.
+/// The highest tag of an attribute; larger tags are those of other items.
 pub(crate) const TAG_LIST: usize = 7;
 pub(crate) const TAG_EVENT: usize = 8;
 pub(crate) const TAG_BLANK: usize = 9;

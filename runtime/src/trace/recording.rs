@@ -312,7 +312,7 @@ impl Recording {
         switch::set_busy(filter);
     }
 
-    /// Switches the publication of polls by threads, for the watchdog, on or off.
+    /// Switches stall detection on or off, for spans that begin from now on: threads then publish their polls for the watchdog.
     #[cfg(feature = "__internals")]
     #[doc(hidden)]
     pub fn set_watching(&self, watching: bool) {
