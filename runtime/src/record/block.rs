@@ -21,13 +21,14 @@ pub(crate) const TAIL_WORDS: usize = 48;
 
 /// The span will be recorded when it ends.
 pub(crate) const RECORDING: u32 = 1;
-/// Children are recorded.
+/// The trace is sampled: spans below this block are recorded.
 pub(crate) const SAMPLED: u32 = 1 << 1;
-/// A context without a trace: a child begins one, with this block's propagated state.
+/// The block holds a context without a trace: a child begins a new trace, with this block's propagated state.
 pub(crate) const EMPTY: u32 = 1 << 2;
 /// The span is recorded in the sink of its propagated state.
 pub(crate) const CAPTURED: u32 = 1 << 3;
-/// The block belongs to the process that this one was forked from.
+/// The block was inherited by a fork and belongs to the parent process, or its span was recorded while the owner may still use
+/// the block. Such a block is not reused.
 pub(crate) const ORPHANED: u32 = 1 << 4;
 /// The future or stream of the span was not polled yet, so its clock has not started.
 pub(crate) const UNPOLLED: u32 = 1 << 5;
@@ -53,8 +54,8 @@ pub(crate) const INCOMPLETE: u32 = 1 << 14;
 pub(crate) const HAS_PROPAGATED: u32 = 1 << 12;
 /// The block represents a span of another process.
 pub(crate) const REMOTE: u32 = 1 << 13;
-/// The trace id is not known to be random: another process created it without the random flag, so we do not set that flag for
-/// others either. Our own trace ids are random, so this flag is rare.
+/// The trace id is not known to be random: another process created it without the random flag, so we do not pass that flag on.
+/// Our own trace ids are random, so this flag is rare.
 pub(crate) const NOT_RANDOM: u32 = 1 << 20;
 
 /// The thread had enough blocks when it took this one, and returns it to the pool after one span.
@@ -62,15 +63,15 @@ pub(crate) const SURPLUS: u32 = 1 << 21;
 
 /// The block was created while another tracing API is bridged: see `bridge`.
 pub(crate) const BRIDGED: u32 = 1 << 17;
-/// While the block is entered, it is current in the other API too.
+/// While the block is entered, its context is current in the other API as well.
 pub(crate) const ATTACHES: u32 = 1 << 18;
-/// The block is entered, and `seen` and `height` hold the state of the other API on this thread.
+/// The block is entered, and `seen` and `height` hold the state of the bridged API on this thread.
 pub(crate) const ENTERED: u32 = 1 << 19;
 
 /// The span is emitted to another tracing API: see `bridge::Mirror`.
 pub(crate) const MIRRORED: u32 = 1 << 22;
 
-// These two are in one byte, so that one instruction tests both.
+// TIMED and WATCHED are in one byte, so that one instruction tests both.
 /// The span records its busy time, the time spent in polls: see `polls`.
 pub(crate) const TIMED: u32 = 1 << 24;
 /// The thread publishes polls of the span: see `polls`. A context inherits the flag from the span it was copied from.
@@ -109,15 +110,15 @@ impl Counts {
     }
 }
 
-/// Increments a count, up to its limit.
+/// Increments a count; a count at its maximum stays unchanged.
 pub(crate) fn count(counter: &Cell<u16>) {
     counter.set(counter.get().saturating_add(1));
 }
 
 /// A number in a block's head.
 ///
-/// Only the owner writes, atomically. Its own reads therefore need not be atomic, so the compiler can drop, merge and widen them.
-/// `get` is for the owner alone, as with a cell; other threads read with `shared`.
+/// Only the owner writes, atomically. The owner's own reads therefore need not be atomic, so the compiler can drop, merge and
+/// widen them. `get` is for the owner alone, as with a cell; other threads read with `shared`.
 #[derive(Default)]
 pub(crate) struct Number(AtomicU64);
 
@@ -202,7 +203,7 @@ impl Site {
     }
 }
 
-/// A block of zeros is one that was never used.
+/// The memory of an open span or a context: a head with ids and flags, and a tail of items. All zeros until first used.
 #[repr(C, align(64))]
 pub(crate) struct Block {
     pub(crate) trace_id: Trace,
@@ -244,7 +245,7 @@ pub(crate) struct Head {
     pub(crate) callsite: &'static Callsite,
 }
 
-/// A reference to an acquired block. It is copied freely inside this crate; exactly one copy belongs to the owner.
+/// A reference to an acquired block. The reference is copied freely inside this crate; exactly one copy belongs to the owner.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockRef(NonNull<HeldAcrossAwait_UseInSpan>);
 
@@ -324,7 +325,7 @@ impl Block {
         count(counter);
     }
 
-    /// Appends the words to the tail if all of them fit.
+    /// Appends the words to the tail. Returns false, without appending any, if not all of them fit.
     #[inline(always)]
     pub(crate) fn append<const N: usize>(&self, words: [Word; N]) -> bool {
         let used = usize::from(self.counts.used.get());
@@ -339,7 +340,7 @@ impl Block {
         true
     }
 
-    /// Appends words, and bytes padded to whole words, if all of them fit.
+    /// Appends words, and bytes padded to whole words. Returns false, without appending any, if not all of them fit.
     #[inline]
     pub(crate) fn append_bytes(&self, head: &[Word], bytes: &[u8]) -> bool {
         let (used, words) =
@@ -390,7 +391,7 @@ pub(crate) struct Blocks {
 
 // SAFETY: a block is reached through an index that `free` returns to one thread at a time, or through its owner.
 unsafe impl Sync for Blocks {}
-// SAFETY: as above.
+// SAFETY: for the reason given at `Sync`.
 unsafe impl Send for Blocks {}
 
 static NOWHERE: Callsite = Callsite::unlinked("", Kind::Internal);
@@ -412,7 +413,7 @@ impl Blocks {
         self.free.touched() <= self.free.reserved() / 2
     }
 
-    /// Takes an empty block, which the caller then owns.
+    /// Takes an empty block, which the caller then owns; `None` if no block is free.
     pub(crate) fn acquire(&self) -> Option<BlockRef> {
         let index = self.free.pop()?;
         let block = &self.memory[index as usize];
@@ -424,7 +425,7 @@ impl Blocks {
         Some(BlockRef(NonNull::from(block).cast()))
     }
 
-    /// Calls `visit` with the head of each open span; spans that end meanwhile may be skipped.
+    /// Calls `visit` with the head of each open span; a span that ends during the call may be skipped.
     #[cfg(has_otlp)]
     pub(crate) fn for_each_open(&self, visit: impl FnMut(Head)) {
         self.memory[..self.free.touched()].iter().filter_map(Block::head).for_each(visit);

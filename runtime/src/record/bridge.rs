@@ -2,13 +2,13 @@
 //! which spans may be emitted.
 //!
 //! A thread has two stacks, ours of blocks and that of the bridged API. On entry, a block stores the bridged API's current span.
-//! While that is unchanged, our span is the parent of new spans; if it has changed, a span was entered there later, and that one
-//! is the parent.
+//! While that span is unchanged, our span is the parent of new spans. If it has changed, a span of the bridged API was entered
+//! later, and is the parent.
 //!
-//! Spans of some kinds are made current in the bridged API too, while they are entered. Contexts attached there are kept in order
-//! of entry, so leaving a span removes everything that was attached after it, including contexts of scopes that were cut off.
+//! Spans of some kinds are also current in the bridged API while they are entered. Contexts attached there are kept in order of
+//! entry, so leaving a span removes everything that was attached after it, including contexts of scopes that were cut off.
 //!
-//! All of this is controlled by flags of blocks that are tested anyway. Without a bridged API no block has them.
+//! Flags of blocks control the bridging, and are tested together with other flags. Without a bridged API no block has them.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -44,7 +44,7 @@ pub(crate) struct Bridge {
     pub(crate) remove: fn(height: u32, owner: usize),
 }
 
-/// How spans of the OpenTelemetry API and of Tracecast become parents of each other, with the feature `otel`.
+/// Selects which spans of Tracecast and of the OpenTelemetry API become parents of each other, with the feature `otel`.
 ///
 /// ```
 /// # #[cfg(feature = "otlp")] {
@@ -65,7 +65,8 @@ pub enum Interop {
     /// they are entered.
     #[default]
     Boundaries,
-    /// As `Boundaries`, for all our spans. Costs some hundred instructions per span.
+    /// Our provider is the global one, and all our spans are OpenTelemetry's current context while they are entered. Costs some
+    /// hundred instructions per span.
     Full,
 }
 
@@ -86,9 +87,10 @@ static BRIDGE: OnceLock<Bridge> = OnceLock::new();
 static MIRROR: OnceLock<Mirror> = OnceLock::new();
 /// An `Interop`, combined with [`MIRRORS`].
 static MODE: AtomicU8 = AtomicU8::new(Interop::Off as u8);
-/// Spans are emitted. Zero in builds that cannot emit, so that testing the other bits costs nothing more.
+/// The bit of `MODE` that switches emission on. Zero in builds that cannot emit, so that testing the other bits costs nothing
+/// more.
 const MIRRORS: u8 = if cfg!(has_tracing_emit) { 1 << 7 } else { 0 };
-/// Whether this build can bridge or emit to another API.
+/// True if this build can bridge or emit to another API.
 pub(crate) const IS_BUILT: bool = cfg!(any(has_otel, has_tracing_emit));
 /// The height of a block that was entered while no API was bridged: nothing is attached above it.
 const NO_HEIGHT: u32 = u32::MAX;
@@ -107,7 +109,7 @@ pub(crate) fn off() {
     MODE.fetch_and(MIRRORS, Relaxed);
 }
 
-/// Switches emission on or off, for spans that begin later.
+/// Switches the emission of our spans as `tracing` spans on or off, for spans that begin later.
 #[cfg(has_tracing_emit)]
 pub(crate) fn set_mirror(mirror: Mirror, on: bool) {
     // The functions are the same in each call.
@@ -148,8 +150,8 @@ pub(crate) fn is_unchanged(parent: BlockRef, kind: Kind) -> bool {
         && current_id() == parent.seen.get()
 }
 
-/// Returns the bridged API's current span. Do not call it during a thread's teardown: the API's storage is gone then, and no
-/// block has ENTERED.
+/// Returns the id of the bridged API's current span. Must not be called during a thread's teardown: the API's storage is gone
+/// then, and no block has ENTERED.
 #[cfg(has_otel)]
 #[inline(always)]
 fn current_id() -> u64 {
@@ -172,7 +174,7 @@ pub(crate) fn gone(mut entered: Option<BlockRef>) {
     }
 }
 
-/// Returns whether spans of this kind are made current in the bridged API too.
+/// Returns whether spans of this kind are also made current in the bridged API.
 pub(crate) fn attaches(kind: Kind) -> bool {
     is_followed() && (kind != Kind::Internal || MODE.load(Relaxed) & !MIRRORS == Interop::Full as u8)
 }
@@ -187,7 +189,7 @@ pub(crate) fn flags(kind: Kind) -> u32 {
     }
 }
 
-/// Returns the flags of a block for a span of this kind, not for a context.
+/// Returns the flags of a block for a span of this kind. Unlike a context, the span is emitted if emission is on.
 #[inline]
 pub(crate) fn span_flags(kind: Kind) -> u32 {
     #[cfg(has_tracing_emit)]
@@ -197,7 +199,8 @@ pub(crate) fn span_flags(kind: Kind) -> u32 {
     flags(kind)
 }
 
-/// Returns the parent of new spans on this thread if it is the bridged API's current span; `around` is our innermost block.
+/// Returns the bridged API's current span if it is the parent of new spans on this thread, otherwise `None`. `around` is our
+/// innermost block.
 #[inline]
 pub(crate) fn parent(around: Option<BlockRef>) -> Option<Place> {
     let bridge = bridge()?;
@@ -214,8 +217,8 @@ pub(crate) fn parent(around: Option<BlockRef>) -> Option<Place> {
     Some((bridge.place)())
 }
 
-/// Stores the bridged API's current span in a block that is entered on this thread, and makes the block's context current there
-/// if its kind requires it.
+/// Enters a block in the other APIs on this thread: enters its emitted span, makes its context current in the bridged API if its
+/// kind requires that, and stores the bridged API's current span in the block.
 pub(crate) fn enter(block: BlockRef, place: impl FnOnce() -> Place) {
     if let Some(mirror) = mirror(block) {
         (mirror.entered)(block);
@@ -234,7 +237,8 @@ pub(crate) fn enter(block: BlockRef, place: impl FnOnce() -> Place) {
     }
 }
 
-/// Detaches the contexts that were attached for a block and after it on this thread.
+/// Leaves a block in the other APIs on this thread: leaves its emitted span, and detaches the contexts that were attached for
+/// the block and after it.
 #[inline]
 pub(crate) fn left(block: BlockRef) {
     if IS_BUILT && block.has(ENTERED) {
@@ -250,8 +254,8 @@ fn leave(block: BlockRef) {
     BRIDGE.get().into_iter().for_each(|bridge| (bridge.truncate)(block.height.get()));
 }
 
-/// As `left`, for a block that is not the innermost one: contexts attached after it stay. If the block was cut off, its context
-/// is detached already.
+/// Leaves a block that is not the innermost one in the other APIs. Contexts attached after it stay. If the block was cut off,
+/// its context is detached already.
 pub(crate) fn left_out_of_order(block: BlockRef) {
     if block.has(ENTERED) {
         block.lower(ENTERED);
@@ -260,12 +264,12 @@ pub(crate) fn left_out_of_order(block: BlockRef) {
     }
 }
 
-/// Emits a span whose clock has just started, with the fields recorded so far.
+/// Emits a span whose clock has just started, with the fields recorded so far, if emission is on for the span.
 pub(crate) fn started(block: BlockRef) {
     mirror(block).into_iter().for_each(|mirror| (mirror.started)(block));
 }
 
-/// Ends the emitted span of a block that is about to be released.
+/// Ends the emitted span, if any, of a block that is about to be released.
 pub(crate) fn ended(block: BlockRef) {
     mirror(block).into_iter().for_each(|mirror| (mirror.ended)(block));
 }

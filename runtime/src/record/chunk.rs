@@ -16,10 +16,10 @@ use crate::base::word::Word;
 pub(crate) const CHUNK_WORDS: usize = 2048;
 /// The size of a thread's first chunk, 4 KiB, because many threads record few spans.
 pub(crate) const SMALL_WORDS: usize = 512;
-/// The distance between large chunks. Loom's model needs only two words each.
+/// The distance in words between large chunks. Loom's model needs only two words per chunk.
 const STRIDE: usize = if cfg!(loom) { 2 } else { CHUNK_WORDS };
-/// A small chunk is addressed as if it were the end of a large one, so that writers test a single bound. The words left out
-/// before the first small chunk are allocated in front of all chunks.
+/// The number of words that a small chunk lacks: it is addressed as if it were the end of a large one, so that writers test a
+/// single bound. The words lacking before the first small chunk are allocated in front of all chunks.
 const LEFT_OUT: usize = CHUNK_WORDS - SMALL_WORDS;
 
 /// The numbers of chunks whose memory is prepared before they are used: 128 KiB of each size.
@@ -104,8 +104,8 @@ impl Chunks {
         }
     }
 
-    /// Acquires an empty chunk for a record of this many words; until it detaches the chunk, only the caller may write it. If no
-    /// chunk of the preferred size is free, the other size is used if the record fits.
+    /// Acquires an empty chunk for a record of this many words. Only the caller may write the chunk, until it is detached. If no
+    /// chunk of the preferred size is free, the other size is used if the record fits; if none is free, returns `None`.
     pub(crate) fn acquire(&self, words: usize, prefer_small: bool) -> Option<u32> {
         let small = || (words <= SMALL_WORDS).then(|| self.small.pop()).flatten();
         let large = || self.large.pop().map(|index| index + self.first_large);
@@ -130,7 +130,7 @@ impl Chunks {
         }
     }
 
-    /// Detaches a chunk. Its writer must not touch it again.
+    /// Detaches a chunk, which the reader then recycles. The writer must not touch the chunk again.
     pub(crate) fn detach(&self, index: u32) {
         self.heads[index as usize].state.store(DETACHED, Release);
     }
@@ -166,7 +166,7 @@ impl Chunks {
         self.for_each_run(true, go_on, |at, len| take(unsafe { self.words.read(at, len) }))
     }
 
-    /// As `drain`, but takes nothing.
+    /// Calls `look` with each run of published, unread words, and leaves them unread.
     pub(crate) fn peek(&self, mut look: impl FnMut(&[Word])) {
         // SAFETY: as in `drain`.
         self.for_each_run(false, || true, |at, len| look(unsafe { self.words.read(at, len) }));

@@ -34,8 +34,8 @@ pub(crate) fn now() -> u64 {
     monotonic()
 }
 
-/// Reads the processor's counter. It counts at some 3 GHz on x86-64 and 1 MHz to 1 GHz on AArch64, where two readings may be
-/// equal.
+/// Reads the processor's counter, which runs at some 3 GHz on x86-64, and at 1 MHz to 1 GHz on AArch64, where two readings may
+/// be equal.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn hardware() -> u64 {
@@ -68,7 +68,7 @@ const CLOCK_SOURCE: Option<&str> = if cfg!(any(miri, not(target_os = "linux"))) 
 /// The seconds per tick of the counter, as the bits of an `f64`. A tick of the monotonic clock is a nanosecond.
 static SECONDS_PER_TICK: AtomicU64 = AtomicU64::new(1e-9_f64.to_bits());
 
-/// The reading at which the current base begins, if there were others; lower readings belong to one of those.
+/// The reading at which the current base begins; 0 for the first base. Lower readings belong to earlier bases.
 static BASE_FROM: AtomicU64 = AtomicU64::new(0);
 
 /// A reading of the spans' clock, which is cheaper to read than `Instant`.
@@ -112,7 +112,7 @@ fn seconds_across_bases(from: u64, to: u64) -> f64 {
     known.map_or_else(|| seconds_of(to.saturating_sub(from)), |converter| converter.nanos(from, to) as f64 * 1e-9)
 }
 
-/// Reads the counter that is used where the hardware counter cannot be.
+/// Reads the monotonic clock, the counter where the hardware counter is not used or was given up.
 #[cold]
 fn monotonic() -> u64 {
     // A thread that sees the hardware counter given up also sees the offset.
@@ -127,11 +127,11 @@ fn monotonic_nanos() -> u64 {
     ORIGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// Added to the monotonic clock once the hardware counter was given up, so that readings continue from its last one. The addition
-/// wraps: a coarse counter may be behind the monotonic clock.
+/// The number added to the monotonic clock after the hardware counter was given up, so that readings continue from its last one.
+/// The addition wraps: a coarse counter may be behind the monotonic clock.
 static OFFSET: AtomicU64 = AtomicU64::new(0);
 
-/// Selects the counter and takes the first sample. Until then the counter is the monotonic clock.
+/// Selects the counter and takes the first sample, unless this was done before. Until then the counter is the monotonic clock.
 pub(crate) fn start() {
     let mut calibration = lock();
     if calibration.is_none() {
@@ -202,14 +202,14 @@ pub(crate) fn unix_now() -> u64 {
     unix_nanos(SystemTime::now())
 }
 
-/// Returns a point in time as nanoseconds since 1970; earlier ones become 1970.
+/// Returns a point in time as nanoseconds since 1970; 0 for times before 1970.
 pub(crate) fn unix_nanos(time: SystemTime) -> u64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The maximum deviation of a sample from the rate: a millisecond, plus a share of the time since the last sample. Time daemons
-/// slew the clock by at most half of that share in most cases; a faster slew begins new bases.
+/// The maximum deviation of a sample from the rate: a millisecond, plus a share (`TOLERANCE`) of the time since the last sample.
+/// Time daemons slew the clock by at most half of this share in most cases; a faster slew begins new bases.
 const TOLERANCE_NANOS: f64 = 1e6;
 const TOLERANCE: f64 = 1e-3;
 
@@ -273,7 +273,7 @@ impl Calibration {
         }
     }
 
-    /// Adds a sample. One that does not fit begins a new base.
+    /// Adds a sample. A sample that does not fit the rate begins a new base.
     fn add(&mut self, sample: Sample) {
         if self.base() >= Duration::from_millis(2) && !self.fits(&sample) {
             self.begin(sample);
@@ -325,8 +325,8 @@ impl Calibration {
         }
     }
 
-    /// Begins a base in which the counter is the monotonic clock plus the returned offset. It continues from the hardware
-    /// counter's reading in `last`.
+    /// Begins a base in which the counter is the monotonic clock plus the returned offset. The counter continues from the
+    /// hardware counter's reading in `last`.
     fn leave_hardware(&mut self, last: Sample) -> u64 {
         self.add(last);
         self.begin(last);
@@ -362,7 +362,7 @@ struct Base {
     line: Line,
 }
 
-/// A range of readings, from and until; empty if the first is the larger one.
+/// A range of readings, both ends included; empty if the first number is larger than the second.
 type Uncertain = (u64, u64);
 const CERTAIN: Uncertain = (1, 0);
 
@@ -434,8 +434,8 @@ impl Converter {
         if is_current || self.past[0].is_none() { &self.line } else { self.find(ticks) }
     }
 
-    /// A counter that was reset begins below all earlier readings. So for a reading more than ten seconds in the future of the
-    /// current base, earlier bases are searched first.
+    /// Finds the base of a reading outside the samples of the current base. A counter that was reset begins below all earlier
+    /// readings, so for a reading more than ten seconds in the future of the current base, earlier bases are searched first.
     #[cold]
     fn find(&self, ticks: u64) -> &Line {
         let ahead = (10e9 / self.line.nanos_per_tick) as u64;
@@ -444,12 +444,12 @@ impl Converter {
         }
         let mut earlier = self.past.iter().flatten();
         let of_base = earlier.clone().find(|base| base.from <= ticks && ticks <= base.until);
-        // If it is older than all bases, the oldest one is the nearest.
+        // If the reading is older than all bases, the oldest base is the nearest.
         let oldest = || earlier.next_back().filter(|base| ticks < base.from && ticks < self.from);
         of_base.or_else(oldest).map_or(&self.line, |base| &base.line)
     }
 
-    /// The converter for a counter that counts nanoseconds since 1970.
+    /// Returns the converter for a counter that counts nanoseconds since 1970.
     #[cfg(all(test, not(loom)))]
     pub(crate) const fn identity() -> Self {
         let line = Line { ticks: 0, unix_nanos: 0, nanos_per_tick: 1.0 };
@@ -726,7 +726,8 @@ mod tests {
         }
     }
 
-    /// The instruction itself, whatever the kernel trusts: an emulator shows a program the clock source of its host.
+    /// Tests the instruction itself, whichever clock source the kernel uses: an emulator shows a program the clock source of its
+    /// host.
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
     #[test]
     fn the_hardware_counter_keeps_time() {

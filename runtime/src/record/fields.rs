@@ -43,10 +43,10 @@ impl Filled {
     }
 }
 
-/// Returns the fill level, in words, up to which the limits need not be checked.
+/// Returns the fill level, in words, up to which the limits need not be checked; 0 if they always have to be checked.
 #[inline(always)]
 pub(crate) fn bound() -> u32 {
-    // Unless the limit is very low, a block has no room for more attributes than it allows.
+    // Unless the limit is very low, a block has no room for more attributes than the limit allows.
     let lax = limits::CURRENT.attributes.load(Relaxed) as usize > TAIL_WORDS / 2;
     if lax { TAIL_WORDS as u32 } else { 0 }
 }
@@ -156,7 +156,7 @@ fn array_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, array: A
     Filled::of(block)
 }
 
-/// Records an attribute without searching for an earlier value.
+/// Records an attribute without searching for an earlier value, or counts it as dropped if it exceeds a limit.
 pub(crate) fn attribute(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
     encoded(key, value, |item| append(block, item));
 }
@@ -167,7 +167,8 @@ fn append(block: BlockRef, item: &Encoded<'_>) {
     }
 }
 
-/// Counts an attribute: as recorded if `write` succeeds, else as dropped.
+/// Calls `write` unless the span has the maximum number of attributes. Counts the attribute as recorded if `write` succeeds,
+/// otherwise as dropped. Returns whether it was recorded.
 fn attribute_by(block: BlockRef, write: impl FnOnce() -> bool) -> bool {
     let attributes = block.counts.attributes.get();
     if u32::from(attributes) >= limits::CURRENT.attributes.load(Relaxed) || !write() {
@@ -178,7 +179,8 @@ fn attribute_by(block: BlockRef, write: impl FnOnce() -> bool) -> bool {
     true
 }
 
-/// Records an attribute in place of an earlier one with the same key, so that setting a key repeatedly needs no more space.
+/// Records an attribute; an earlier value of the key is replaced. The space of the earlier value is reused if the new one fits
+/// into it.
 pub(crate) fn set(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
     encoded(key, value, |item| match find(block, key) {
         Some((at, words)) if item.words() <= words => replace(block, at, words, item),
@@ -206,7 +208,7 @@ fn encoded(key: &'static KeyMeta, value: Value<'_>, f: impl FnOnce(&Encoded<'_>)
     }
 }
 
-/// Writes the elements of a list to the stack and calls `f` with them. Runs no user code.
+/// Encodes a list in a buffer on the stack, and calls `f` with the encoded list. Runs no user code.
 fn list(key: &'static KeyMeta, array: Array<'_>, f: impl FnOnce(&Encoded<'_>)) {
     let mut buffer = [0; SHORT_LIST_BYTES];
     match Encoded::list(key, array, &mut buffer) {
@@ -215,7 +217,7 @@ fn list(key: &'static KeyMeta, array: Array<'_>, f: impl FnOnce(&Encoded<'_>)) {
     }
 }
 
-/// As `list`, with a large buffer that would be slow to clear for a short list.
+/// Encodes a list in a large buffer, which would be slow to clear for a short list, and calls `f` with the encoded list.
 #[inline(never)]
 fn long_list(key: &'static KeyMeta, array: Array<'_>, f: impl FnOnce(&Encoded<'_>)) {
     f(&Encoded::list(key, array, &mut [0; LIST_BYTES]));
@@ -224,7 +226,7 @@ fn long_list(key: &'static KeyMeta, array: Array<'_>, f: impl FnOnce(&Encoded<'_
 /// Writes the elements that fit the limits. Returns their type, their size in bytes, and whether elements were cut off.
 fn pack(array: Array<'_>, buffer: &mut [u8]) -> (ValueType, usize, bool) {
     let limit = limits::value_bytes().min(LIST_TEXT_BYTES);
-    // If one number is too large for a signed integer, all become texts, as a single one does in OTLP.
+    // If one number is too large for a signed integer, all numbers become texts, as a single such number does in OTLP.
     let as_texts = array.iter().take(LIST_ELEMENTS).any(Element::is_large);
     let of = if as_texts { ValueType::Str } else { array.of() };
     let mut packer = Packer { bytes: buffer, used: 0 };
@@ -247,7 +249,7 @@ struct Encoded<'a> {
     head: [Word; 3],
     heads: usize,
     bytes: &'a [u8],
-    /// Elements of a list were cut off.
+    /// True if elements of a list were cut off.
     is_cut: bool,
 }
 
@@ -288,7 +290,8 @@ impl<'a> Encoded<'a> {
     }
 }
 
-/// Returns the position and the size in words of the span's attribute with this key. Attributes of events are ignored.
+/// Returns the position and the size in words of the span's attribute with this key; `None` if the span has none. Attributes of
+/// events are ignored.
 fn find(block: BlockRef, key: &'static KeyMeta) -> Option<(usize, usize)> {
     let (mut at, mut of_event) = (0, 0);
     while at < tail::len(block) {
@@ -306,7 +309,7 @@ fn find(block: BlockRef, key: &'static KeyMeta) -> Option<(usize, usize)> {
     None
 }
 
-/// Replaces an item with one of at most its size.
+/// Replaces an item of `words` words with an attribute of at most this size.
 fn replace(block: BlockRef, at: usize, words: usize, item: &Encoded<'_>) {
     if item.is_cut {
         block.count_dropped(&block.counts.dropped_attributes);
@@ -330,12 +333,12 @@ fn skip(block: BlockRef, at: usize, words: usize) {
     }
 }
 
-/// Records an event at the current time, with the attributes that were staged for it.
+/// Records an event at the current time, with the attributes that were staged for the event.
 pub(crate) fn event(block: BlockRef, name: &'static str, staged: Option<&Staged>) {
     event_at(block, clock::now(), name, staged);
 }
 
-/// Records an event at this clock reading.
+/// Records an event at this clock reading, or counts it as dropped if it exceeds a limit.
 pub(crate) fn event_at(block: BlockRef, time: u64, name: &'static str, staged: Option<&Staged>) {
     let attributes = staged.map_or(0, |staged| staged.written);
     let [address, size] = item::event_name(name, attributes);
@@ -381,7 +384,7 @@ impl Drop for Staged {
     }
 }
 
-/// Records a link.
+/// Records a link, or counts it as dropped if it exceeds a limit.
 pub(crate) fn link(block: BlockRef, trace_id: u128, span_id: u64, sampled: bool) {
     let words = [
         tagged(TAG_LINK),

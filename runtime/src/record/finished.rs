@@ -9,7 +9,7 @@ use crate::declare::scope::ExternalScope;
 use crate::declare::value::OwnedValue;
 use crate::record::ids::{SpanId, TraceId};
 
-/// How a span ended.
+/// The outcome of a span.
 ///
 /// ```
 /// use tracecast::{Kind, Outcome, Span};
@@ -25,7 +25,7 @@ use crate::record::ids::{SpanId, TraceId};
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The span completed.
+    /// The span completed without an error.
     #[default]
     Ok,
     /// The span's function returned an error, or an error was recorded on the span.
@@ -56,7 +56,7 @@ impl Outcome {
         }
     }
 
-    /// Returns whether the span's OpenTelemetry status is error. Otherwise it is unset.
+    /// Returns whether the span's OpenTelemetry status is error; otherwise the status is unset.
     pub const fn is_error(self) -> bool {
         matches!(self, Outcome::Error | Outcome::Panicked)
     }
@@ -129,11 +129,11 @@ pub struct Link {
     pub trace_id: TraceId,
     /// The span id of the linked span.
     pub span_id: SpanId,
-    /// Whether the linked span was sampled.
+    /// True if the linked span was sampled.
     pub sampled: bool,
-    /// Whether the linked span is in another process. Our own links do not record that.
+    /// True if the linked span is in another process; `None` for our own links, which do not record this.
     pub(crate) is_remote: Option<bool>,
-    /// The `tracestate` of its trace, if an external span set it.
+    /// The `tracestate` of the linked span's trace, if an external span set it.
     pub(crate) trace_state: String,
     /// The link's attributes, if an external span set any.
     pub(crate) attributes: Vec<Attribute>,
@@ -141,7 +141,7 @@ pub struct Link {
     pub(crate) dropped_attributes: u32,
 }
 
-/// The status that was set on an external span. That of our own spans follows from the outcome.
+/// The status that was set on an external span. The status of our own spans follows from the outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(not(any(has_otel, has_tracing)), expect(dead_code, reason = "spans of third parties have one"))]
 pub(crate) enum Status {
@@ -186,7 +186,7 @@ pub struct FinishedSpan {
     pub span_id: SpanId,
     /// The parent's span id; `None` for a root.
     pub parent_span_id: Option<SpanId>,
-    /// Whether the parent is in another process.
+    /// True if the parent is in another process.
     pub parent_is_remote: bool,
     /// The `tracestate` that was received with the trace from another process, or an empty text.
     pub trace_state: String,
@@ -206,9 +206,9 @@ pub struct FinishedSpan {
     pub links: Vec<Link>,
     /// Attributes dropped because of a limit.
     pub dropped_attributes: u32,
-    /// Events dropped because of a limit, counted up to 255.
+    /// Events dropped because of a limit; for our own spans counted up to 255.
     pub dropped_events: u32,
-    /// Links dropped because of a limit, counted up to 255.
+    /// Links dropped because of a limit; for our own spans counted up to 255.
     pub dropped_links: u32,
 }
 
@@ -256,7 +256,7 @@ impl FinishedSpan {
         self.start_time() + self.duration
     }
 
-    /// Returns the value of the attribute with this exported name.
+    /// Returns the value of the attribute with this exported name; `None` if the span has no such attribute.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -280,8 +280,8 @@ impl FinishedSpan {
         self.start_unix_nanos.saturating_add(self.duration.as_nanos() as u64)
     }
 
-    /// Replaces each text for which `instead(name, text)` returns one: attributes, the span's name (`name`) and the status
-    /// description (`error.message`).
+    /// Replaces each text for which `instead(name, text)` returns another text: attributes, the span's name (`name`) and the
+    /// status description (`error.message`).
     pub(crate) fn change_texts(&mut self, instead: &dyn Fn(&str, &str) -> Option<String>) {
         if let Some(name) = instead("name", &self.name) {
             self.name = Cow::Owned(name);
@@ -298,7 +298,7 @@ impl FinishedSpan {
         }
     }
 
-    /// Returns about how much memory the span takes, and about how many bytes it has as JSON.
+    /// Returns the approximate size of the span in bytes, in memory and as JSON.
     pub(crate) fn bytes(&self) -> usize {
         let event = |event: &Event| size_of::<Event>() + event.name.len() + attribute_bytes(&event.attributes);
         let link = |link: &Link| size_of::<Link>() + link.trace_state.len() + attribute_bytes(&link.attributes);

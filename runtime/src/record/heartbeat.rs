@@ -1,8 +1,8 @@
 //! Heartbeats: markers for spans that stay open for long, so that they are visible before they end (`heartbeat = "30s"`).
 //!
-//! A fixed list of atomic slots: a span takes a free slot when it starts and frees it when it ends; the reader scans them at each
-//! drain. A slot's version changes when the slot is taken and when it is freed, so that the reader detects values of different
-//! spans.
+//! Spans with a heartbeat are in a fixed list of atomic slots: a span takes a free slot when it starts and frees it when it
+//! ends; the reader scans the slots at each drain. A slot's version changes when the slot is taken and when it is freed, so that
+//! the reader detects values of different spans.
 
 use std::ptr;
 use std::sync::atomic::{
@@ -128,7 +128,8 @@ impl OpenSpan {
     }
 }
 
-/// Returns the spans for which another full interval has passed at `now`. Call it from one reader at a time.
+/// Returns the open spans that have reached a further multiple of their heartbeat interval at `now`, and counts their markers.
+/// Must be called by one reader at a time.
 pub(crate) fn due(now: u64, converter: &Converter) -> Vec<OpenSpan> {
     let mut due = Vec::new();
     for slot in &OPEN {

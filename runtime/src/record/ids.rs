@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Identifies a trace: 16 bytes, not all zero in a valid one.
+/// Identifies a trace: 16 bytes, not all zero in a valid id.
 ///
 /// ```
 /// use tracecast::TraceId;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TraceId(pub u128);
 
-/// Identifies a span in its trace: 8 bytes, not all zero in a valid one.
+/// Identifies a span in its trace: 8 bytes, not all zero in a valid id.
 ///
 /// ```
 /// use tracecast::SpanId;
@@ -53,8 +53,8 @@ macro_rules! hex {
 
 hex!(TraceId: 32, SpanId: 16);
 
-/// The generator of one thread. `span` is zero before it is seeded and after a fork; callers that create ids call `ensure_seeded`
-/// first, off the hot path.
+/// The generator of one thread. `span` is zero before the generator is seeded and after a fork; callers that create ids call
+/// `ensure_seeded` first, off the hot path.
 pub(crate) struct Generator {
     span: Cell<u64>,
     stream: Cell<u64>,
@@ -117,7 +117,7 @@ fn new_stream() -> u64 {
     NEXT_STREAM.fetch_add(1, Relaxed)
 }
 
-/// A Feistel network of three rounds: different inputs give different outputs.
+/// Maps a stream and a position to an id with a Feistel network of three rounds, so different inputs give different ids.
 #[inline]
 fn permuted(stream: u64, position: u64) -> u128 {
     let upper = stream ^ mixed(position);

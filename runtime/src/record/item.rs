@@ -26,7 +26,7 @@ pub(crate) const TAG_BOOL: usize = 3;
 pub(crate) const TAG_LABEL: usize = 4;
 pub(crate) const TAG_STATIC: usize = 5;
 pub(crate) const TAG_TEXT: usize = 6;
-/// The last tag of attributes.
+/// The highest tag of an attribute; larger tags are those of other items.
 pub(crate) const TAG_LIST: usize = 7;
 pub(crate) const TAG_EVENT: usize = 8;
 pub(crate) const TAG_BLANK: usize = 9;
@@ -43,7 +43,7 @@ pub(crate) fn keyed(key: &'static KeyMeta, tag: usize) -> Word {
     Word::ptr(std::ptr::from_ref(key).map_addr(|address| address | tag))
 }
 
-/// Returns the first word of any other item.
+/// Returns the first word of an item that is not an attribute.
 #[inline(always)]
 pub(crate) fn tagged(tag: usize) -> Word {
     Word::ptr(std::ptr::without_provenance::<()>(tag))
@@ -82,7 +82,7 @@ pub(crate) fn list_size(of: ValueType, bytes: usize) -> Word {
 /// The types that elements of lists can have.
 const ELEMENTS: [ValueType; 4] = [ValueType::Str, ValueType::I64, ValueType::F64, ValueType::Bool];
 
-/// Returns the size of an item in words; `second` is its second word. `None` for an unknown tag.
+/// Returns the size of an item in words, or `None` for an unknown tag. `second` returns the item's second word.
 #[inline(always)]
 pub(crate) fn size(tag: usize, second: impl FnOnce() -> u64) -> Option<usize> {
     Some(match tag {
@@ -113,12 +113,12 @@ pub(crate) enum Item<'a> {
         flags: u64,
     },
     Name(&'static str),
-    /// Propagated state. The record owns a reference to it and reads it by position.
+    /// Propagated state, to which the record owns a reference. The record reads it by position.
     Propagated,
     Skip,
 }
 
-/// Decodes items from words. Ends at the first incomplete item.
+/// Decodes items from words. Ends at the first item that is incomplete or has an unknown tag.
 pub(crate) struct Items<'a>(&'a [Word]);
 
 impl<'a> Items<'a> {
@@ -188,7 +188,7 @@ unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
 }
 
 /// # Safety
-/// They must be the address and the length of a `&'static str`.
+/// `address` and `len` must be the address and the length of a `&'static str`.
 unsafe fn static_text(address: Word, len: usize) -> &'static str {
     // SAFETY: the contract of this function.
     unsafe {

@@ -77,7 +77,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Returns the first record of `words`, and the rest.
+    /// Returns the first record of `words`, and the rest; `None` if `words` holds no whole record.
     ///
     /// # Safety
     /// The words must be whole records, each a `header` followed by items in the format of `Items`.
@@ -112,7 +112,7 @@ impl<'a> Record<'a> {
         self.bits(3)
     }
 
-    /// Zero for a root.
+    /// Returns the span id of the parent; zero for a root.
     pub(crate) fn parent_id(&self) -> u64 {
         self.bits(4)
     }
@@ -131,14 +131,14 @@ impl<'a> Record<'a> {
         [u32::from((meta >> 32) as u16), u32::from((meta >> 48) as u8), u32::from((meta >> 56) as u8)]
     }
 
-    /// Returns the inherited keys and the `tracestate` of its trace. Must not be called after `release`.
+    /// Returns the inherited keys and the `tracestate` of the record's trace. Must not be called after `release`.
     pub(crate) fn shared(&self) -> (&[(&'static KeyMeta, OwnedValue)], &str) {
         // SAFETY: the record owns a count of this `Arc<Propagated>` until `release`.
         let propagated = self.propagated().map(|propagated| unsafe { &*propagated.cast::<Propagated>() });
         propagated.map_or((&[], ""), |propagated| (&propagated.shared, propagated.state.as_str()))
     }
 
-    /// Returns the address of the propagated state. Called for every record on release; few have one.
+    /// Returns the address of the propagated state; `None` if the record has none, as is the case for most.
     #[inline]
     fn propagated(&self) -> Option<*const ()> {
         let has_it = self.bits(0) >> 24 & FLAG_PROPAGATED != 0;

@@ -72,7 +72,7 @@ pub(crate) fn set(limits: Limits) {
     CURRENT.value_bytes.store(limits.value_bytes, Relaxed);
 }
 
-/// Sets the maximum number of attributes of a link.
+/// Sets the maximum number of attributes of an external span's link; 128 if `limit` is `None`.
 #[cfg(has_otlp)]
 pub(crate) fn set_attributes_per_link(limit: Option<u32>) {
     CURRENT.attributes_per_link.store(limit.unwrap_or(128), Relaxed);

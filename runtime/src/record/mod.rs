@@ -1,7 +1,7 @@
 //! The recorder: open spans in blocks, ended spans as records in chunks, time and ids.
 //!
-//! A block has one owner and a chunk one writer, and neither is ever waited for. Recording a span allocates nothing, takes no
-//! lock and makes no system call. Rooms above open spans through `local` and read records through `recorder`.
+//! A block has one owner and a chunk one writer, and no thread waits for them. Recording a span allocates nothing, takes no lock
+//! and makes no system call. Rooms above open spans through `local` and read records through `recorder`.
 
 pub(crate) mod block;
 pub(crate) mod bridge;

@@ -1,7 +1,7 @@
 //! Polls of timed spans, which record their busy time, and of watched spans, in which the watchdog detects stalls.
 //!
 //! Both are controlled by flags of blocks that are tested anyway: TIMED and WATCHED. Only the thread that runs the owner of a
-//! block runs this code. It also writes the events of stalls; the watchdog reads `Published`, and no block.
+//! block runs this code. The same thread writes the events of stalls; the watchdog reads only `Published`, never a block.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -44,7 +44,8 @@ pub(crate) fn enter(block: BlockRef, flags: u32) {
     }
 }
 
-/// As `enter`, if the block is watched only and its thread is registered. Returns false if `enter` has to be called.
+/// Begins a poll, as `enter` does, of a block that is named and not timed, on a registered thread. In all other cases does
+/// nothing and returns false; then call `enter`.
 #[inline(always)]
 pub(crate) fn enter_watched(block: BlockRef, flags: u32) -> bool {
     local::with(|local| {
@@ -84,7 +85,8 @@ pub(crate) fn leave(block: BlockRef, flags: u32, is_open: bool) {
     }
 }
 
-/// Ends a watched poll.
+/// Ends a watched poll, if it is the outermost one of its thread. Otherwise publishes the innermost span of the poll that
+/// continues.
 #[inline(always)]
 pub(crate) fn unwatch(block: BlockRef, is_open: bool) {
     local::with(|local| {
@@ -121,7 +123,7 @@ pub(crate) fn publish_innermost(local: &Local) {
     local.home().into_iter().for_each(|home| home.published.name(innermost(local)));
 }
 
-/// Returns the innermost span that is entered on this thread. Contexts have no name.
+/// Returns the callsite of the innermost named span entered on this thread; skips blocks without a name, such as contexts.
 #[inline(always)]
 fn innermost(local: &Local) -> Option<&'static Callsite> {
     let mut entered = local.current();
@@ -134,7 +136,8 @@ fn innermost(local: &Local) -> Option<&'static Callsite> {
     None
 }
 
-/// Records an event on the span that was named in the report of a stall.
+/// Records the event of a stall on this span, if the span is recorded, was named in the report of the stall, and has no such
+/// event yet.
 fn note(block: BlockRef, published: &Published, now: u64) {
     if !block.has(RECORDING) {
         return;
@@ -175,7 +178,7 @@ fn record_uncommon(local: &Local, block: BlockRef, end: u64) {
     local.record_slowly(block, end, Outcome::Ok);
 }
 
-/// As `record`, for any span and outcome.
+/// Writes the record of a span with any flags and outcome, and releases its block.
 #[cold]
 #[inline(never)]
 pub(crate) fn record_slowly(local: &Local, block: BlockRef, end: u64, outcome: Outcome) {
@@ -183,7 +186,7 @@ pub(crate) fn record_slowly(local: &Local, block: BlockRef, end: u64, outcome: O
     local.record_slowly(block, end, outcome);
 }
 
-/// As `record_slowly`, for a span whose owner may still use it. The block is not reused.
+/// Writes the record of a span whose owner may still use it. The block is not reused.
 #[cfg(has_otlp)]
 pub(crate) fn record_for_owner(local: &Local, block: BlockRef, end: u64, outcome: Outcome) {
     ending(local, block, end);
@@ -219,7 +222,8 @@ fn begin_poll(block: BlockRef) {
     }
 }
 
-/// Writes the attributes of a timed span into its block.
+/// Writes the attributes of a timed span into its block. If there is no room, counts them as dropped, ends the timing of the
+/// span and returns false.
 #[cold]
 #[inline(never)]
 fn make_room(block: BlockRef) -> bool {
@@ -247,7 +251,7 @@ fn make_room(block: BlockRef) -> bool {
     true
 }
 
-/// Adds the poll that ends at this reading, if one has begun.
+/// Adds the poll that ends at this reading to the span's busy time, if a poll has begun.
 #[inline(never)]
 fn end_poll(block: BlockRef, end: u64) {
     if block.polls.get() == 0 || bits(block, BEGAN) == 0 {
@@ -260,7 +264,7 @@ fn end_poll(block: BlockRef, end: u64) {
     put(block, BEGAN, 0);
 }
 
-/// Returns a number of a timed span that was polled. Most are in the first block.
+/// Returns one of the numbers that `make_room` wrote for a timed span. Most are in the span's first block.
 #[inline(always)]
 fn bits(block: BlockRef, word: usize) -> u64 {
     let at = block.polls.get() as usize - 1 + word;

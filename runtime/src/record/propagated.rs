@@ -21,7 +21,7 @@ pub(crate) trait Sink: Send + Sync {
     fn logged(&self, record: Box<dyn std::any::Any + Send>);
 }
 
-/// Shared by all spans below the one that set it; immutable after that.
+/// The propagated state. It is immutable, and shared by all spans below the span or context that set it.
 #[derive(Clone, Default)]
 pub(crate) struct Propagated {
     pub(crate) sink: Option<Arc<dyn Sink>>,
@@ -31,8 +31,9 @@ pub(crate) struct Propagated {
 }
 
 impl Propagated {
-    /// Returns this state with one more inherited key; an earlier value of the key is replaced. Texts, also those of a list, are
-    /// cut at the limit. A key declared as `baggage` is added to the baggage too, if there is room.
+    /// Returns this state with one more inherited key; an earlier value of the key is replaced. Texts and lists are cut at their
+    /// limits. A key declared as `baggage` is also added to the baggage; if there is no room, its earlier value is removed
+    /// there.
     pub(crate) fn sharing(&self, key: &'static KeyMeta, mut value: OwnedValue) -> Propagated {
         let mut propagated = self.clone();
         let limit = limits::value_bytes();

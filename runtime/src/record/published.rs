@@ -1,8 +1,8 @@
 //! The state of a thread's poll: published by the thread for the watchdog, and marked by the watchdog for the thread.
 //!
-//! The fields of the thread have one writer at a time, and so have those of the watchdog. A poll is identified by the clock
-//! reading at which it began. A stall that the watchdog has marked is settled once: by the thread with the reading at which the
-//! poll ended, or, if the poll ended while it was being marked, by the watchdog.
+//! Each field has one writer at a time, the thread or the watchdog. A poll is identified by the clock reading at which it began.
+//! A stall that the watchdog has marked is settled once: by the thread with the reading at which the poll ended, or, if the poll
+//! ended while it was being marked, by the watchdog.
 
 use std::ptr;
 use std::sync::atomic::AtomicPtr;
@@ -93,14 +93,15 @@ impl Published {
         self.innermost.store(innermost.map_or(ptr::null(), ptr::from_ref).cast_mut(), Relaxed);
     }
 
-    /// Returns the reading at which the current poll began, if it was reported.
+    /// Returns the reading at which the current poll began, if the poll was reported.
     #[inline(always)]
     pub(crate) fn mark(&self) -> Option<u64> {
         let since = self.since.load(Relaxed);
         (self.reported.load(Acquire) == since).then_some(since)
     }
 
-    /// Returns the reading at which the current poll began, if it was reported with this span's name and this is the first call.
+    /// Returns the reading at which the current poll began, if the poll was reported with this span's name and the reading was
+    /// not taken before.
     pub(crate) fn take_mark(&self, span: &'static Callsite) -> Option<u64> {
         let since = self.mark().filter(|since| self.is_polling() && self.noted.load(Relaxed) != *since)?;
         if !ptr::eq(self.named.load(Relaxed), span) {
@@ -140,7 +141,7 @@ impl Published {
         self.reported.store(since, Release);
     }
 
-    /// Returns the state of the last reported poll.
+    /// Returns the state of the last reported poll, which began at `since`.
     pub(crate) fn fate(&self, since: u64) -> Fate {
         if self.since() == Some(since) {
             return Fate::Lasts;

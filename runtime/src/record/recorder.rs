@@ -17,7 +17,8 @@ use crate::record::threads::{REASONS, Reason, ThreadCounts, Threads};
 /// The capacity of the recorder. Its memory is touched only when it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// Chunks of 16 KiB for finished spans. Each thread that ends spans holds one, so there should be more chunks than threads.
+    /// Chunks of 16 KiB for finished spans. Each thread that ends spans holds a chunk, so there should be more chunks than
+    /// threads.
     pub(crate) chunks: usize,
     /// Blocks of 512 bytes for open spans; a span uses one, or more if much is recorded on it.
     pub(crate) blocks: usize,
@@ -39,7 +40,7 @@ pub(crate) struct Recorder {
     unfinished: Mutex<HashSet<u64>>,
     /// Spans that ended after they had been taken as unfinished.
     ended_again: AtomicU64,
-    /// Spans that began, and spans that ended, on a thread whose counters were gone.
+    /// The numbers of spans that began and of spans that ended on a thread whose counters were gone.
     lost_started: AtomicU64,
     lost_ended: AtomicU64,
 }
@@ -48,7 +49,8 @@ pub(crate) struct Recorder {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Memory {
     Exactly(Capacity),
-    /// A memory limit shared with others: the recorder has its reserved minimum, and uses of the rest what is free.
+    /// A memory limit that the recorder shares with other users of memory. The recorder has a reserved minimum, and uses free
+    /// memory of the part that is not reserved.
     Within(usize),
 }
 
@@ -136,7 +138,7 @@ pub(crate) fn install(memory: Memory) -> &'static Recorder {
     unsafe { &*winner }
 }
 
-/// Leaves the recorder to the parent process. For a forked child, which has one thread.
+/// Detaches a forked child, which has one thread, from the recorder of the parent process.
 pub(crate) fn abandon() {
     if let Some(recorder) = get() {
         recorder.blocks.orphan_all();
@@ -145,7 +147,8 @@ pub(crate) fn abandon() {
 }
 
 impl Recorder {
-    /// Calls `take` with each finished record once, until `go_on` returns false. Returns whether all records were taken.
+    /// Calls `take` with each finished record once, until `go_on` returns false. Skips spans that were taken as unfinished.
+    /// Returns whether all records were taken.
     pub(crate) fn drain(&self, go_on: impl Fn() -> bool, mut take: impl FnMut(&Record<'_>)) -> bool {
         self.prepare();
         let mut unfinished = lock(&self.unfinished);
@@ -175,8 +178,8 @@ impl Recorder {
         open
     }
 
-    /// Takes an open span, which counts as ended from then on; its real end is not counted again. Returns false if it was taken
-    /// before.
+    /// Marks an open span as taken: it no longer counts as open, and its record is skipped when the span ends. Returns false if
+    /// the span was marked before.
     #[cfg(has_otlp)]
     pub(crate) fn take_unfinished(&self, span_id: u64) -> bool {
         lock(&self.unfinished).insert(span_id)

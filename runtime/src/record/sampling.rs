@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 use crate::declare::callsite::Kind;
 use crate::record::ids::TraceId;
 
-/// The sampler, which decides for each root.
+/// Decides for each root whether its trace is recorded.
 ///
 /// ```
 /// use tracecast::{Kind, Sampler, Span};
@@ -97,7 +97,7 @@ thread_local! {
     static ASKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A threshold above those of all ratios: a custom sampler decides.
+/// The threshold that stands for a custom sampler. It is above the thresholds of all ratios.
 const CUSTOM: u64 = u64::MAX;
 const ALL: u64 = 1 << 63;
 
@@ -138,7 +138,7 @@ fn ask_current(root: &Root<'_>) -> bool {
     custom.is_none_or(|custom| ask(&custom, root))
 }
 
-/// If the sampler panics, the root is not recorded.
+/// Returns the custom sampler's decision for a root; false if the sampler panics, or if the sampler itself opened the root.
 #[cold]
 fn ask(custom: &CustomSampler, root: &Root<'_>) -> bool {
     // Roots that the sampler itself opens are not recorded.

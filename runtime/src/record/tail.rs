@@ -8,12 +8,12 @@ use crate::record::item;
 use crate::record::local::MAX_ITEM_WORDS;
 use crate::record::recorder;
 
-/// Returns the number of words.
+/// Returns the number of words of all items.
 pub(crate) fn len(block: BlockRef) -> usize {
     usize::from(block.counts.used.get()) + usize::from(block.counts.chained.get())
 }
 
-/// Appends an item to the block or its chained blocks. If not all of it fits, nothing is written.
+/// Appends an item to the block or its chained blocks. Returns false, without writing anything, if not all of it fits.
 pub(crate) fn append(block: BlockRef, head: &[Word], bytes: &[u8]) -> bool {
     let words = head.len() + words_for(bytes.len());
     if len(block) + words > MAX_ITEM_WORDS || !make_room(block, words) {
@@ -26,7 +26,7 @@ pub(crate) fn append(block: BlockRef, head: &[Word], bytes: &[u8]) -> bool {
     true
 }
 
-/// Appends an item and all items of another block. If not all of it fits, nothing is written.
+/// Appends an item and all items of another block. Returns false, without writing anything, if not all of them fit.
 pub(crate) fn append_all(block: BlockRef, head: &[Word], others: Option<BlockRef>) -> bool {
     let more = others.map_or(0, len);
     if len(block) + head.len() + more > MAX_ITEM_WORDS || !make_room(block, head.len() + more) {
@@ -56,7 +56,7 @@ pub(crate) fn padded(bytes: &[u8]) -> impl Iterator<Item = Word> {
     })
 }
 
-/// Chains as many blocks as `words` more words need.
+/// Chains as many blocks as `words` more words need. Returns false if the pool has too few.
 fn make_room(block: BlockRef, words: usize) -> bool {
     let mut last = block;
     let mut room = TAIL_WORDS;
@@ -75,7 +75,8 @@ fn make_room(block: BlockRef, words: usize) -> bool {
     true
 }
 
-/// Returns the block that contains word `at`, and the index in it. It exists: the caller stays within `len` or has made room.
+/// Returns the block that contains word `at`, and the index in that block. The block exists, because the caller stays within
+/// `len` or has made room.
 fn locate(block: BlockRef, at: usize) -> (&'static Block, usize) {
     let mut part = block;
     for _ in 0..at / TAIL_WORDS {
@@ -84,7 +85,7 @@ fn locate(block: BlockRef, at: usize) -> (&'static Block, usize) {
     (part.get(), at % TAIL_WORDS)
 }
 
-/// Replaces a word.
+/// Replaces word `at`.
 pub(crate) fn overwrite(block: BlockRef, at: usize, word: Word) {
     let (part, at) = locate(block, at);
     part.overwrite(at, word);
@@ -102,7 +103,7 @@ pub(crate) fn first(block: BlockRef, at: usize) -> (usize, *const ()) {
     (item::tag(first), first)
 }
 
-/// Returns a word that is a number.
+/// Returns word `at`, which must be a number.
 pub(crate) fn bits(block: BlockRef, at: usize) -> u64 {
     // SAFETY: the callers pass the positions of counts, which are numbers.
     unsafe { word(block, at).as_bits() }

@@ -57,7 +57,7 @@ pub(crate) fn bump(counter: &AtomicU64) {
     counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
-/// The list of all counters. They are never freed; there are at most as many as threads that ran at the same time.
+/// The list of all counters. Counters are reused and never freed, so there are at most as many as threads ran at the same time.
 pub(crate) struct Threads {
     head: AtomicPtr<ThreadCounts>,
 }

@@ -1,6 +1,6 @@
 //! The watchdog's scan of all threads for polls that last too long.
 //!
-//! It reads the threads' published state, and no block.
+//! The scan reads the threads' published state, never a block.
 
 use std::ptr;
 
@@ -10,7 +10,7 @@ use crate::record::published::Fate;
 use crate::record::recorder;
 use crate::record::threads::ThreadCounts;
 
-/// The shortest pause between two scans after which the second one is late, in seconds.
+/// The pause in seconds up to which a scan is never late, even if the threshold is shorter.
 const SHORTEST_PAUSE: f64 = 0.02;
 
 /// Detects polls that last too long.
@@ -25,13 +25,13 @@ pub(crate) struct Watch {
 struct Reported {
     thread: &'static ThreadCounts,
     since: u64,
-    /// The clock reading at its report.
+    /// The clock reading when the poll was reported.
     at: u64,
 }
 
 /// A finding of a scan.
 pub(crate) enum Seen {
-    /// A poll has lasted for this many seconds, inside this span.
+    /// A poll has lasted for this many seconds so far. The callsite is that of the thread's innermost span, if there is one.
     Stalls(Option<&'static Callsite>, f64),
     /// A reported poll ended after this many seconds.
     Ended(f64),
@@ -43,7 +43,8 @@ impl Watch {
         Watch { threshold, last: None, reported: Vec::new() }
     }
 
-    /// Returns true if this scan comes so long after the previous one that the time between them is unknown.
+    /// Returns true if this is the first scan, or if so much time passed since the previous one that the duration of polls is
+    /// unknown.
     fn is_late(&mut self, now: u64) -> bool {
         // A scan every few milliseconds is never exactly on time.
         let limit = self.threshold.max(SHORTEST_PAUSE);

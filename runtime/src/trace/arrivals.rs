@@ -34,7 +34,8 @@ pub(crate) fn sent(trace_id: u128, sink: &Arc<dyn Sink>) {
     }
 }
 
-/// Returns the sink for a received trace, if a capture that is still running sent it.
+/// Returns the sink of the running capture that sent this trace, and counts a received context as in use until the returned sink
+/// is dropped. Returns `None` if no running capture sent the trace.
 pub(crate) fn sink_of(trace_id: u128) -> Option<Arc<dyn Sink>> {
     let all = lock();
     let sent = all.iter().find(|sent| sent.trace_id == trace_id)?;
@@ -49,7 +50,7 @@ pub(crate) fn is_open(sink: &Arc<dyn Sink>) -> bool {
     lock().iter().any(|sent| sent.sink.ptr_eq(&ours) && sent.open.load(Relaxed) > 0)
 }
 
-/// The sink of a capture, held by a received context. It counts as in use until dropped.
+/// The sink of a capture, held by a received context. The context counts as in use until this value is dropped.
 struct Arrived {
     sink: Arc<dyn Sink>,
     open: Arc<AtomicUsize>,

@@ -26,7 +26,7 @@ static OTHERS: [Callsite; 5] = [
 ];
 
 impl Span {
-    /// Returns whether any spans are recorded, with one atomic load. Check it before an expensive lookup of a name.
+    /// Returns whether any span can be recorded; costs one atomic load. Call this before an expensive lookup of a name.
     ///
     /// ```
     /// use tracecast::Span;
@@ -40,8 +40,8 @@ impl Span {
         switch::is_on()
     }
 
-    /// Creates a builder for a span. The name is not checked; at most 1,024 different names are kept, so it must not contain an
-    /// id.
+    /// Creates a builder for a span. The name is not validated. At most 1,024 different names per kind are kept, and further
+    /// spans are named `other`, so a name must not contain an id.
     ///
     /// ```
     /// use tracecast::{Kind, Span};
@@ -80,7 +80,8 @@ impl SpanName {
         SpanBuilder::of(switch::is_on().then_some(self.0))
     }
 
-    /// Starts a span of this name, as [`builder`](SpanName::builder) does if only a parent is set.
+    /// Starts a span of this name below `parent`, or below the current span if `parent` is `None`. While recording is off, the
+    /// span is absent, even with a parent; a [`builder`](SpanName::builder) would pass its parent on.
     ///
     /// ```
     /// use tracecast::{__layers::SpanName, Context, Kind, SpanId, TraceId};
@@ -184,13 +185,13 @@ impl SpanBuilder {
         self
     }
 
-    /// Sets the start time. The end time is then given by [`Span::end_at`], or it is when the span is dropped.
+    /// Sets the start time. Set the end time with [`Span::end_at`]; otherwise the span ends when it is dropped.
     pub fn with_start(mut self, start: SystemTime) -> Self {
         self.start = Some(start);
         self
     }
 
-    /// Links to other spans.
+    /// Adds links to other spans.
     ///
     /// ```
     /// use tracecast::{Context, Kind, Span, SpanId, TraceId};
@@ -206,7 +207,8 @@ impl SpanBuilder {
         self
     }
 
-    /// Starts the span, now unless a start time was set.
+    /// Starts the span at the given start time, or now if none was set. While recording is off, returns a non-recording span
+    /// that makes the parent current when it is entered, or an absent span if no parent was set.
     pub fn start(self) -> Span {
         let Some(callsite) = self.callsite else {
             return self.parent.map_or_else(Span::none, |parent| Span::non_recording(&parent, Kind::Internal));
@@ -233,7 +235,7 @@ impl SpanBuilder {
     }
 }
 
-/// Creates the span of this block and starts its clock.
+/// Creates the span of this block, and starts its clock if the span is recorded.
 fn started(block: BlockRef, callsite: &'static Callsite) -> Span {
     if block.has(RECORDING) {
         local::with(|local| span::start_clock(local, block, callsite));

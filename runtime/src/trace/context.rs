@@ -20,7 +20,7 @@ use crate::record::propagated::Propagated;
 use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
 use crate::trace::{arrivals, recording};
 
-/// A position in a trace, which new spans take as their parent. It is cheap to clone and may outlive its span.
+/// A position in a trace, which new spans take as their parent. A context is cheap to clone and may outlive its span.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -50,7 +50,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Returns the context of the innermost span on this thread; an invalid one if there is none.
+    /// Returns the context of the innermost span on this thread; an invalid context if no span is current.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -82,17 +82,17 @@ impl Context {
         Context { trace_id: trace_id.0, span_id: span_id.0, flags, propagated: None }
     }
 
-    /// Returns whether the context names a span.
+    /// Returns whether the context has a trace id and a span id.
     pub fn is_valid(&self) -> bool {
         self.trace_id != 0 && self.span_id != 0
     }
 
-    /// Returns whether spans below it are recorded.
+    /// Returns whether the trace is sampled, so that spans below this context are recorded.
     pub fn is_sampled(&self) -> bool {
         self.flags & SAMPLED != 0
     }
 
-    /// Returns whether its span is in another process.
+    /// Returns whether the span of this context is in another process.
     pub fn is_remote(&self) -> bool {
         self.flags & REMOTE != 0
     }
@@ -107,7 +107,8 @@ impl Context {
         SpanId(self.span_id)
     }
 
-    /// Returns the `tracestate` received from another process, or an empty text. It is sent with all requests below this context.
+    /// Returns the `tracestate` received from another process, or an empty text. The `tracestate` is sent with all requests
+    /// below this context.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -120,7 +121,8 @@ impl Context {
         self.propagated.as_deref().map_or("", |propagated| propagated.state.as_str())
     }
 
-    /// Returns the value of this key in the baggage, the keys and values that travel with a request from service to service.
+    /// Returns the value of this key in the baggage, or `None` if the baggage does not contain the key. Baggage is a set of keys
+    /// and values that is sent along with requests from service to service.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -151,7 +153,7 @@ impl Context {
     }
 
     /// Returns this context with the key in its baggage; an earlier value is replaced. Baggage is sent with all requests below
-    /// this context, to third parties too: never put secrets in it.
+    /// this context, also to third parties: never put secrets in it.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -191,7 +193,8 @@ impl Context {
         }
     }
 
-    /// Returns this context with an inherited key: all spans below it have the attribute. An earlier value is replaced.
+    /// Returns this context with an inherited key: every span below the context gets the attribute. An earlier value of the key
+    /// is replaced. An absent value, such as `None`, changes nothing.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -210,9 +213,9 @@ impl Context {
         Context { propagated: Some(Arc::new(propagated)), ..self.marked_empty() }
     }
 
-    /// Returns this context with the value that its baggage has for this key's name as an inherited key: all spans below it have
-    /// the attribute, as below the servers of `tracecast-tower` with `with_shared_baggage`. Changes nothing if the baggage does
-    /// not contain the name.
+    /// Returns this context with an inherited key whose value is that of the baggage entry with the key's name: every span below
+    /// the context gets the attribute, as below the servers of `tracecast-tower` with `with_shared_baggage`. Changes nothing if
+    /// the baggage has no such entry.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -253,7 +256,8 @@ impl Context {
         f()
     }
 
-    /// Returns a function that runs `f` in this context, on whichever thread it is called. For thread pools and channels.
+    /// Returns a function that runs `f` in this context, on whichever thread it is called. Use it for work that is sent to a
+    /// thread pool or through a channel.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -284,7 +288,7 @@ impl Context {
         Attached { block: local::with(|local| enter(local, self, Kind::Internal)), leave: Local::pop_to }
     }
 
-    /// Allocates the memory for current contexts in a process that is not recording. An empty context needs none.
+    /// Allocates the memory for current contexts if the process has none yet. Does nothing for an empty context.
     #[inline]
     pub(crate) fn prepare(&self) {
         if recorder::get().is_none() && (self.is_valid() || self.propagated.is_some()) {
@@ -292,8 +296,8 @@ impl Context {
         }
     }
 
-    /// Adds state and baggage to the ids. If there is baggage and no valid ids, a span below it begins a trace that has this
-    /// baggage.
+    /// Returns the context with this `tracestate` and baggage. If there is baggage and the ids are invalid, a span below the
+    /// context begins a trace that has this baggage.
     #[inline]
     pub(crate) fn carrying(self, state: TraceState, baggage: Baggage) -> Self {
         if state.is_empty() && baggage.is_empty() {
@@ -316,19 +320,20 @@ impl Context {
         self
     }
 
-    /// Returns whether a span below it inherits ids and flags only: it is sampled and has no baggage, state or capture.
+    /// Returns whether a span below this context inherits ids and flags only: the context is sampled and has no baggage,
+    /// `tracestate`, inherited keys or capture.
     #[inline]
     pub(crate) fn is_plainly_sampled(&self) -> bool {
         self.flags & (SAMPLED | CAPTURED | EMPTY) == SAMPLED && self.propagated.is_none() && self.is_valid()
     }
 
-    /// Returns the flags that a span below it inherits.
+    /// Returns the flags that a span below this context inherits.
     #[inline]
     pub(crate) fn inherited_flags(&self) -> u32 {
         self.flags & (REMOTE | NOT_RANDOM)
     }
 
-    /// Returns the baggage in the format of its header.
+    /// Returns the baggage in the format of the `baggage` header, or an empty text.
     pub(crate) fn baggage_text(&self) -> &str {
         self.propagated.as_deref().map_or("", |propagated| propagated.baggage.as_str())
     }
@@ -338,7 +343,7 @@ impl Context {
         Context { flags: self.flags | empty, ..self.clone() }
     }
 
-    /// Creates the context of a span that another API created.
+    /// Creates the context of a span of another API; an invalid context if one of the ids is zero.
     pub(crate) fn external(Place { trace_id, span_id, sampled, is_random, is_remote }: Place) -> Self {
         if trace_id == 0 || span_id == 0 {
             return Context::default();
@@ -348,8 +353,8 @@ impl Context {
         Context { trace_id, span_id, flags, propagated: None }
     }
 
-    /// Adds the inherited keys, state and baggage of `around` if it has the same trace or is captured; the context then belongs
-    /// to the same capture.
+    /// Adds the inherited keys, `tracestate` and baggage of `around`, if it has the same trace or is captured. If `around` is
+    /// captured, the context then belongs to the same capture.
     pub(crate) fn within(mut self, around: BlockRef) -> Self {
         let [upper, lower] = around.trace_id.get();
         let same_trace = self.trace_id == (u128::from(upper) << 64 | u128::from(lower));
@@ -360,8 +365,8 @@ impl Context {
         self
     }
 
-    /// As `attach`, for a span of another API of this kind. That API leaves spans in any order, so contexts that were attached
-    /// later stay attached.
+    /// Makes this context, of a span of another API of this kind, current until the guard is dropped. Contexts attached later
+    /// then stay attached, because the other API leaves its spans in any order.
     #[cfg(has_otlp)]
     #[cfg(has_tracing)]
     pub(crate) fn attach_as(&self, kind: Kind) -> Attached {
@@ -429,7 +434,7 @@ impl fmt::Debug for Context {
 /// The number of characters of a rejected key that the error shows.
 const SHOWN_KEY: usize = 64;
 
-/// The error of an entry that the baggage cannot hold.
+/// The error of adding an entry to the baggage that is invalid or exceeds its limits.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -455,7 +460,7 @@ impl fmt::Display for BaggageError {
 
 impl std::error::Error for BaggageError {}
 
-/// Keeps a context current on this thread. When it is dropped, all spans and contexts that were entered after it are left too, as
+/// Keeps a context current on this thread. Dropping the guard also leaves all spans and contexts that were entered after it, as
 /// with [`Span::in_scope`](crate::Span::in_scope), so a leaked scope does not stay current.
 ///
 /// ```
@@ -487,7 +492,7 @@ impl Drop for Attached {
     }
 }
 
-/// Returns the parent of new spans on this thread, if it is a span of another API.
+/// Returns the parent of new spans on this thread if it is a span of another API, otherwise `None`.
 #[inline]
 pub(crate) fn theirs(local: &Local) -> Option<Context> {
     let around = local.current();
@@ -498,7 +503,8 @@ pub(crate) fn theirs(local: &Local) -> Option<Context> {
     })
 }
 
-/// Stores the current span of the bridged API in a block that is entered on this thread.
+/// Stores the current span of the bridged API in a block that is entered on this thread. Does nothing unless an API was bridged
+/// when the block was created.
 #[inline]
 pub(crate) fn note(local: &Local, block: BlockRef) {
     if bridge::IS_BUILT && block.has(BRIDGED) {
@@ -511,8 +517,8 @@ fn note_bridged(local: &Local, block: BlockRef) {
     bridge::enter(block, || Context::of(local, block).place());
 }
 
-/// Enters a context on this thread, as a block that is a parent and not a span. An invalid and otherwise empty context hides the
-/// current span. If no block is free, the current span stays.
+/// Enters a context on this thread, in a block that serves as a parent but is not a span. An invalid and otherwise empty context
+/// hides the current span. If no block is free, returns `None`, and the current span stays.
 fn enter(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     let block = held(local, context, kind)?;
     note(local, block);
@@ -520,7 +526,7 @@ fn enter(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     Some(block)
 }
 
-/// Creates the block of a context. It is on no stack yet.
+/// Returns a block with this context that is not on a stack yet; `None` if no block is free.
 pub(crate) fn held(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     let block = local.acquire()?;
     fill(block, context);
@@ -539,7 +545,7 @@ pub(crate) fn fill(block: BlockRef, context: &Context) {
     set_propagated(block, context.propagated.clone());
 }
 
-/// Assigns a context that came from outside to the capture in which it is used.
+/// Assigns a context that came from outside a capture to the capture in which the context is used.
 #[inline]
 pub(crate) fn share_capture(local: &Local, block: BlockRef) {
     if switch::is_capturing() || local.current().is_some_and(|current| current.has(CAPTURED)) {
@@ -582,7 +588,7 @@ pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef, kind: Kind) {
     }
 }
 
-/// As `copy`, for a span that has ids and no propagated state, if a block is at hand.
+/// Returns a block with the context of `span`, which must have ids and no propagated state; `None` if no block is free.
 #[inline(always)]
 pub(crate) fn copy_plain(local: &Local, span: BlockRef) -> Option<BlockRef> {
     let block = local.acquire()?;
@@ -595,7 +601,7 @@ pub(crate) fn copy_plain(local: &Local, span: BlockRef) -> Option<BlockRef> {
 /// The flags of a block that belong to its context.
 const CARRIED: u32 = SAMPLED | CAPTURED | REMOTE | EMPTY | NOT_RANDOM | WATCHED;
 
-/// Creates the ids of an unsampled span, which has none until they are needed.
+/// Creates the ids of an unsampled span if it has none yet; such ids are created only when they are needed.
 pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {
     if block.span_id.get() == 0 && !block.has(EMPTY) {
         local.ids.ensure_seeded();
@@ -607,21 +613,21 @@ pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {
     }
 }
 
-/// Returns another reference to a block's propagated state.
+/// Returns another reference to a block's propagated state; `None` if the block has none.
 #[inline]
 pub(crate) fn propagated_of(block: BlockRef) -> Option<Arc<Propagated>> {
     if !block.has(HAS_PROPAGATED) {
         return None;
     }
     let propagated = block.propagated.get().cast::<Propagated>();
-    // SAFETY: while HAS_PROPAGATED is set, the block owns one count of this `Arc`; this adds one.
+    // SAFETY: while HAS_PROPAGATED is set, the block owns one count of this `Arc`; this adds a count.
     unsafe {
         Arc::increment_strong_count(propagated);
         Some(Arc::from_raw(propagated))
     }
 }
 
-/// Sets a block's propagated state.
+/// Replaces a block's propagated state.
 #[inline]
 pub(crate) fn set_propagated(block: BlockRef, propagated: Option<Arc<Propagated>>) {
     drop(local::take_propagated(&block));

@@ -1,7 +1,6 @@
-//! Functions whose signature hides that they return a future or a stream: it is behind an alias or an associated type.
-//!
-//! With `Covered(Tag::<R>::COVER, Tag::<R>::future(), observer)`, a boxed future or stream takes over the span of its call, any
-//! other future is a compile error, and other results are returned unchanged.
+//! Extends a call's span over a returned future or stream that the macro cannot see in the signature, because the return type is
+//! an alias or an associated type. `Covered(..)` selects the behaviour by type: a boxed future or stream keeps the span until it
+//! ends, any other future is a compile error, and other results are returned unchanged.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -37,7 +36,7 @@ impl<R: RewrapStream, O: Observe<R::Item> + Send + Sync + 'static> Returned<R> f
     }
 }
 
-/// Any other type: the call ends when it returns.
+/// Ends the call when it returns: the result is no boxed future or stream.
 impl<R, O: Observe<R>> Returned<R> for Covered<(), O> {
     #[inline(always)]
     fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R {
@@ -47,7 +46,7 @@ impl<R, O: Observe<R>> Returned<R> for Covered<(), O> {
 }
 
 impl<R: Future> Tag<R> {
-    /// Rejects a future that is not boxed, because the span would end before its work begins.
+    /// Rejects a future that is not boxed, because the span would end before the work of the future begins.
     #[inline(always)]
     pub fn future()
     where
@@ -62,7 +61,7 @@ pub trait Boxed {
     type Kind;
     /// The constant of this kind.
     const KIND: Self::Kind;
-    /// The type of its output or items.
+    /// The type of the future's output or of the stream's items.
     type Given;
 }
 

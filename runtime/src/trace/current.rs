@@ -13,8 +13,8 @@ use crate::trace::context::Context;
 use crate::trace::error;
 use crate::trace::span::{self, IntoLinks};
 
-/// Returns a handle to the innermost span on this thread. If there is none, or it is not recorded, its methods do nothing, and
-/// closures given to them are not called.
+/// Returns a handle to the innermost span on this thread. If no span is current, or the current one is not recorded, the methods
+/// of the handle record nothing and do not call the closures given to them.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -54,7 +54,7 @@ pub struct Current {
 }
 
 impl Current {
-    /// Returns whether the current span is recorded. Check it before an expensive computation.
+    /// Returns whether the current span is recorded. Call this before an expensive computation.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -171,7 +171,8 @@ impl Current {
         }
     }
 
-    /// Returns the value of this key in the baggage of the current context, whether or not a span is recorded.
+    /// Returns the value of this key in the baggage of the current context, even if no span is recorded; `None` if the baggage
+    /// does not contain the key.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -185,7 +186,7 @@ impl Current {
         Context::current().baggage(key).map(Cow::into_owned)
     }
 
-    /// Returns the context, which spans on other threads or in other processes take as their parent.
+    /// Returns the context of the current span, which spans on other threads or in other processes take as their parent.
     ///
     /// ```
     /// use tracecast::prelude::*;

@@ -1,4 +1,4 @@
-//! Records errors: the type, from a closed set if it is derived, and a message of limited length.
+//! Records errors: the type, from a closed set if the error implements `TcError`, and a message of limited length.
 
 use std::any::type_name;
 use std::fmt;
@@ -44,11 +44,11 @@ const MESSAGE_BYTES: usize = 256;
 pub struct ErrorInfo<'a> {
     /// The value of `error.type`.
     pub error_type: &'static str,
-    /// The value of `error.message`, if the message is recorded.
+    /// The value of `error.message`; `None` if no message is recorded.
     pub message: Option<&'a dyn fmt::Display>,
 }
 
-/// Records the type and the message on a span.
+/// Records the type on a span, and the message if there is one, cut to its maximum length.
 pub(crate) fn record(block: BlockRef, error: &ErrorInfo<'_>) {
     fields::set(block, error_type::META, Value::Static(error.error_type));
     if let Some(message) = error.message {
@@ -56,8 +56,8 @@ pub(crate) fn record(block: BlockRef, error: &ErrorInfo<'_>) {
     }
 }
 
-/// Describes an error of which only its `Display` is available. It is formatted before `f` is called, because its `Display` may
-/// be user code.
+/// Calls `f` with an error's type name and message. The message is formatted before the call, because `Display` may run user
+/// code.
 pub(crate) fn with_text<E: fmt::Display + ?Sized>(error: &E, f: impl FnOnce(&ErrorInfo<'_>)) {
     // A reference to an unsized `E` is itself a sized `Display`.
     formatted(&error, |text| f(&ErrorInfo { error_type: type_name::<E>(), message: Some(&text) }));

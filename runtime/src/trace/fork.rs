@@ -1,4 +1,5 @@
-//! Fork handling: recording is off in the child until it calls `init`; then it has its own ids and none of the parent's records.
+//! Fork handling: in a forked child, recording is off until the child calls `init`. From then on the child has its own ids and
+//! none of the parent's records.
 
 use std::sync::{Once, OnceLock};
 
@@ -11,8 +12,8 @@ pub(crate) fn watch() {
     });
 }
 
-/// Rooms above this one with a lock that must be held during a fork, as functions that lock and unlock it. Both run on the thread
-/// that forks, the second one in the child too.
+/// The locks of the rooms above this one that must be held during a fork, as pairs of functions that lock and unlock. Both
+/// functions run on the forking thread; the second also runs in the child.
 static ABOVE: [OnceLock<HoldAndRelease>; 2] = [const { OnceLock::new() }; 2];
 
 type HoldAndRelease = [fn(); 2];
@@ -49,14 +50,14 @@ mod handlers {
     use crate::trace::arrivals::{self, Sent};
     use crate::trace::outside_capture::{self, OutsideCapture};
 
-    /// The lock of the queue of external spans, where there is one.
+    /// The guard of the queue of external spans, in builds that have this queue.
     #[cfg(has_otlp)]
     type External = MutexGuard<'static, crate::trace::external::Queue>;
     #[cfg(not(has_otlp))]
     type External = ();
 
-    /// Locks that another thread might hold at the moment of the fork. That thread does not exist in the child, which would wait
-    /// forever.
+    /// Locks that another thread might hold at the moment of the fork. That thread does not exist in the child, so the child
+    /// would wait for its lock forever.
     type Held = (
         MutexGuard<'static, State>,
         MutexGuard<'static, Option<Calibration>>,

@@ -1,5 +1,5 @@
-//! Futures inside spans: the span is entered at each poll, ends with the result, and is cancelled if the future is dropped
-//! before.
+//! Futures inside spans: the span is entered at each poll, ends when the future completes, and is recorded as cancelled if the
+//! future is dropped earlier.
 
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -21,8 +21,9 @@ use crate::trace::observe::{Observe, Probe, Seen};
 use crate::trace::open;
 use crate::trace::span::{self, OnStack, Span};
 
-/// The span and metrics of a future or stream, if it has any. The span is entered at each poll. Both end as completed, or as
-/// abandoned if dropped before. The clocks start with the first poll; before that, there is no span.
+/// The span and metrics of a future or stream, if it has any. The span is entered at each poll. Span and metrics end when the
+/// future or stream completes, or as abandoned if it is dropped earlier. Their clocks start with the first poll; without a poll,
+/// no span is recorded.
 pub struct Carried<M: Metrics = ()> {
     pub(super) span: Option<BlockRef>,
     pub(super) metrics: M,
@@ -39,7 +40,7 @@ impl<M: Metrics> Carried<M> {
         Carried { span: None, metrics: M::none() }
     }
 
-    /// Carries an opened span and new metrics, none of which has started.
+    /// Carries an opened span and new metrics, whose clocks have not started.
     pub(crate) fn begun(span: Option<BlockRef>, mut metrics: M) -> Self {
         if let Some(block) = span {
             local::with(|local| depart(local, block));
@@ -53,7 +54,7 @@ impl<M: Metrics> Carried<M> {
         self.span.is_none() && self.metrics.is_none()
     }
 
-    /// Takes the span and the metrics out.
+    /// Takes the span and the metrics out, leaving none.
     #[inline(always)]
     pub(super) fn take(&mut self) -> Self {
         Carried { span: self.span.take(), metrics: self.metrics.take() }
@@ -104,7 +105,7 @@ impl Carried {
         Carried { span: span.into_block(), metrics: () }
     }
 
-    /// Carries a context, which is entered at each poll.
+    /// Carries a context, which is entered at each poll; carries nothing if no block is free.
     pub(crate) fn context(context: &Context) -> Self {
         context.prepare();
         let Some(block) = local::with(|local| local.acquire()) else { return Carried::none() };
@@ -116,9 +117,8 @@ impl Carried {
     }
 }
 
-/// If dropped, the owner has ended both, or it panicked.
 impl<M: Metrics> Carried<M> {
-    /// Leaves a span that a call has entered, and carries it from here on.
+    /// Leaves a span that a call has entered, and carries the span and the call's metrics from then on.
     pub(crate) fn left(span: Option<BlockRef>, mut metrics: M) -> Self {
         if let Some(block) = span {
             Polling(block).leave_uncommon();
@@ -155,6 +155,7 @@ impl<M: Metrics> Making<M> {
     }
 }
 
+/// Ends a span that did not complete, because its future or stream was dropped or panicked.
 impl<M: Metrics> Drop for Carried<M> {
     #[inline]
     fn drop(&mut self) {
@@ -164,8 +165,8 @@ impl<M: Metrics> Drop for Carried<M> {
     }
 }
 
-/// Marks a span opened on this thread as one that may be polled and ended on another. A context has no clock to start at its
-/// first poll.
+/// Marks a span opened on this thread as one that may be polled and ended on another thread. A recorded span is also marked as
+/// not polled yet; a context needs no such mark, because it has no clock to start.
 #[inline(always)]
 fn depart(local: &Local, block: BlockRef) {
     local.depart();
@@ -277,7 +278,7 @@ impl Polling {
         }
     }
 
-    /// Enters a span whose clock runs, and that needs no notification of another API or has had it.
+    /// Enters a span whose clock runs. A bridged API was notified before, or need not be.
     #[inline(always)]
     fn enter_started(block: BlockRef) -> Self {
         local::with(|local| local.push(block));
@@ -306,7 +307,7 @@ fn unwound(block: BlockRef) {
     block.raise(UNWOUND);
     local::with(|local| local.pop_to(block));
     bridge::left(block);
-    // WATCHED is added for a block that the panic has ended meanwhile: its flags are cleared.
+    // WATCHED is added, because the flags are cleared if the panic has already ended the span of this block.
     polls::leave(block, block.flags.get() | WATCHED, true);
 }
 
@@ -324,7 +325,7 @@ pub(super) fn drop_inside<T, M: Metrics>(mut carried: Carried<M>, wrapped: &mut 
 /// A future with its span, metrics and the observer of its output.
 #[must_use = "futures do nothing unless awaited"]
 pub struct Wrapped<F, O = (), M: Metrics = ()> {
-    /// Dropped by hand, so that dropping a future that is off costs one test.
+    /// Dropped by hand, so that dropping a future without span and metrics costs one test.
     carried: ManuallyDrop<Carried<M>>,
     /// Dropped by hand, inside the span.
     future: ManuallyDrop<F>,
@@ -338,7 +339,7 @@ unsafe impl<F: Send, O: Send, M: Metrics> Send for Wrapped<F, O, M> {}
 // SAFETY: the future and the observer are `Sync`, and `Carried` always is.
 unsafe impl<F: Sync, O: Sync, M: Metrics> Sync for Wrapped<F, O, M> {}
 
-/// Runs a future whose span has no fields; `observe` receives its output.
+/// Wraps a future in a span without fields, which is opened now if the callsite is on. `observe` receives the output.
 #[inline(always)]
 pub fn wrap<F: Future, O: Observe<F::Output>>(callsite: &'static Callsite, future: F, observe: O) -> Wrapped<F, O> {
     let carried = if callsite.is_on() { begin_plain(callsite) } else { Carried::none() };
@@ -361,7 +362,7 @@ fn begin_slowly(callsite: &'static Callsite) -> Carried {
 }
 
 impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
-    /// Runs `future` with its span and metrics; `observe` receives its output.
+    /// Wraps `future` with its span and metrics; `observe` receives the output.
     #[doc(hidden)]
     #[inline(always)]
     pub fn wrap(carried: Carried<M>, future: F, observe: O) -> Self {
@@ -370,7 +371,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
 }
 
 impl<F: Future, H: Fn(&F::Output, &mut Seen<'_>), M: Metrics> Wrapped<F, Probe<H>, M> {
-    /// As `wrap`, for an output whose type has no name: the observer is a closure.
+    /// Wraps `future` with its span and metrics; the closure `observe` receives the output, whose type has no name.
     #[doc(hidden)]
     #[inline(always)]
     pub fn probed(carried: Carried<M>, future: F, observe: H) -> Self {
@@ -399,8 +400,8 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Future for Wrapped<F, O, M> {
 }
 
 impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
-    /// Tests the flags here and not in the caller, which also runs when all is off. Both branches are calls, so the test needs no
-    /// stack space.
+    /// Polls the future inside its span. The flags are tested here and not in `poll`, which also runs when nothing is recorded.
+    /// Both branches are calls, so the test needs no stack space.
     #[inline(never)]
     fn poll_in_span(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
         if span.has(BRIDGED | UNPOLLED | OBSERVED) {
@@ -409,7 +410,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
         self.poll_started(span, task)
     }
 
-    /// The first poll, and polls that are observed or known to another API.
+    /// Handles the first poll, and each poll of a span that is observed or bridged to another API.
     #[cold]
     #[inline(never)]
     fn poll_uncommon(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
@@ -420,7 +421,8 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
         self.poll_started(span, task)
     }
 
-    /// Separate from `poll_uncommon`, because most spans have one poll: this way it saves no registers.
+    /// Polls the future in a span that is observed or bridged to another API. Separate from `poll_uncommon`, which then saves no
+    /// registers: most spans have only one poll.
     #[inline(never)]
     fn poll_notifying(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
         let flags = notify_entered(span);
@@ -445,7 +447,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
         polled
     }
 
-    /// Ends the span and the metrics. Separate from the poll, which needs less stack space without it.
+    /// Ends the span and the metrics. Separate from the poll, which then needs less stack space.
     #[inline(never)]
     fn end(&mut self, polling: Polling, output: &F::Output) {
         if polling.0.has(RECORDING) || !self.carried.metrics.is_none() {
@@ -483,7 +485,8 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
     }
 }
 
-/// Notifies a bridged API that a span is entered, and starts its clock and the observation of its poll. Returns its flags.
+/// Notifies a bridged API that a span is entered, and starts the span's clock and the observation of its poll. Returns the
+/// span's flags.
 #[inline(never)]
 fn notify_entered(span: BlockRef) -> u32 {
     let flags = span.flags.get();
@@ -502,8 +505,8 @@ fn notify_entered_slowly(span: BlockRef) -> u32 {
     span.flags.get()
 }
 
-/// Notifies a bridged API that the span was left, and ends the observation of its poll. If the span has ended, its block is
-/// already released.
+/// Ends the observation of a poll, and notifies a bridged API that the span was left, if the span is still open. `flags` were
+/// read before the poll, because the block of an ended span is already released.
 #[inline(never)]
 fn notify_left(span: BlockRef, flags: u32, is_open: bool) {
     if flags & (BRIDGED | OBSERVED) != WATCHED {

@@ -8,13 +8,13 @@ use std::io;
 use crate::base::grpc;
 use crate::trace::error::TcError;
 
-/// An error with a known `error.type`: its type derives [`TcError`], or it belongs to another crate. Types of the latter are not
-/// a closed set, so no metric is labelled with them.
+/// An error with a known `error.type`: it implements [`TcError`], or is one of the supported errors of other crates. The types
+/// of the latter are not a closed set, so no metric is labelled with them.
 pub trait KnownError {
-    /// The value of `error.type`.
+    /// Returns the value of `error.type`.
     fn known_type(&self) -> &'static str;
 
-    /// The value of `error.message`, if it differs from the error's `Display`.
+    /// Returns the value of `error.message`; `None` if the error's `Display` is used instead, where there is one.
     fn message(&self) -> Option<impl fmt::Display>;
 }
 
@@ -91,7 +91,7 @@ impl TcError for tonic::Status {
     }
 }
 
-/// The messages of an error and its causes. If the chain is too long for `error.message`, the root cause is kept.
+/// The messages of an error and its causes. A chain that is too long for `error.message` is cut before the root cause.
 struct Chain<'a>(&'a (dyn Error + 'static));
 
 /// The maximum length of a message in bytes (`error::MESSAGE_BYTES`).
@@ -119,8 +119,8 @@ impl fmt::Display for Chain<'_> {
     }
 }
 
-/// Returns the type of an error or one of its causes, if it is known. A gRPC status has the same type as outside a chain. Of
-/// several `io::Error`s, the innermost is the most specific.
+/// Returns the type of an error or one of its causes: that of the outermost gRPC status, otherwise that of the innermost
+/// `io::Error`, which is the most specific. Returns `None` if the chain contains neither.
 fn type_of_chain(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let mut next = Some(error);
     let mut found = None;
@@ -155,7 +155,7 @@ kinds! {
     Interrupted Unsupported UnexpectedEof OutOfMemory Other
 }
 
-/// Returns a status as text. All of them are slices of one constant, so none is allocated.
+/// Returns the three digits of a status as a slice of a constant, without an allocation; `_OTHER` for a status above 999.
 #[cfg(feature = "http")]
 fn status_text(status: u16) -> &'static str {
     const FIRST: usize = 100;

@@ -7,12 +7,13 @@ use crate::declare::metric::Labels;
 use crate::record::finished::Outcome;
 use crate::trace::observe::Verdict;
 
-/// The metrics of one call, or none. If dropped while they run, they record the outcome set by `if_dropped`.
+/// The metrics of one call, or none. Metrics that are dropped while they run record the outcome set by `if_dropped`.
 pub trait Metrics: Send + Sync + Sized + 'static {
-    /// Returns no metrics. A function and not a constant, which would be copied with all its bytes.
+    /// Creates an empty value, without metrics. A function and not a constant, because a constant would be copied with all its
+    /// bytes.
     fn none() -> Self;
 
-    /// Creates the metrics of a call with these labels, if it is to be measured. They are not started yet.
+    /// Creates the metrics of a call with these labels, not started yet; empty if the call is not to be measured.
     fn of(callsite: &'static Callsite, labels: impl FnOnce() -> Labels) -> Self;
 
     /// Returns whether there are no metrics.
@@ -24,13 +25,13 @@ pub trait Metrics: Send + Sync + Sized + 'static {
     /// Sets the outcome to record if the metrics are dropped while they run.
     fn if_dropped(&mut self, outcome: Outcome);
 
-    /// Returns the clock reading for the end: the given one, or a new one if these metrics need it.
+    /// Returns the clock reading for the end: `reading`, or a new reading if there is none and the metrics need it.
     fn end_reading(&self, reading: Option<u64>) -> u64;
 
-    /// Ends the metrics at a clock reading. Afterwards there are none.
+    /// Ends the metrics at a clock reading, and leaves none.
     fn end(&mut self, end: u64, verdict: &Verdict);
 
-    /// Records an item of a stream; `last` is the clock reading of the previous item.
+    /// Records an item of a stream. `last` is the arrival time of the previous item, and is updated.
     fn item(&mut self, last: &mut Option<u64>);
 
     /// Applies an item's verdict: after an error the stream counts as failed.

@@ -1,4 +1,4 @@
-//! Observes the results of calls. The result's type alone decides how, so aliases behave like the types they name.
+//! Observes the results of calls. Only the result's type decides what is observed, so aliases behave like the types they name.
 //!
 //! `(Tag::<R>::ERRORS, Tag::<R>::TYPES, Tag::<R>::MESSAGES)` observes an `R`: each constant is an inherent one if the type has
 //! it, else the default of the trait `Otherwise`. These are paths and not methods found through `Deref`, because the compiler
@@ -29,7 +29,7 @@ impl<R> Observe<R> for () {
     fn observe(&self, _: &R, _: &mut Seen<'_>) {}
 }
 
-/// Observes with each of them in turn.
+/// Observes with both observers, one after the other.
 impl<R, A: Observe<R>, B: Observe<R>> Observe<R> for (A, B) {
     #[inline(always)]
     fn observe(&self, result: &R, seen: &mut Seen<'_>) {
@@ -75,7 +75,7 @@ impl Seen<'_> {
     }
 }
 
-/// The outcome of a call for its metrics: whether the result is an error, its type, and the labels derived from it.
+/// The outcome of a call for its metrics: a flag for failure, the error type, and the labels derived from the result.
 #[derive(Default)]
 pub struct Verdict {
     pub(crate) failed: bool,
@@ -88,16 +88,16 @@ pub struct Verdict {
 pub struct Tag<R>(PhantomData<fn(&R)>);
 
 impl<R> Tag<R> {
-    /// The tag of this type.
+    /// The tag of the type `R`.
     pub const NEW: Self = Tag(PhantomData);
 
-    /// The tag of a value's type.
+    /// Returns the tag of a value's type.
     #[inline(always)]
     pub fn of(_: &R) -> Self {
         Tag::NEW
     }
 
-    /// Gives an unreachable expression its type.
+    /// Gives an unreachable expression in generated code the type `R`. Never called.
     pub fn unreachable() -> R {
         unreachable!("generated code pins a type with this, behind `if false`")
     }
@@ -105,7 +105,7 @@ impl<R> Tag<R> {
 
 /// The defaults, for types without a more specific `impl`.
 pub trait Otherwise<R>: Sized {
-    /// The type is not a `Result`.
+    /// The type is not a `Result`, nor a boxed future or stream of one.
     const ERRORS: () = ();
     /// The errors have no known types except their type's name.
     const TYPES: () = ();
@@ -114,7 +114,7 @@ pub trait Otherwise<R>: Sized {
     /// The type is not a boxed future or stream.
     const COVER: () = ();
 
-    /// The type is not a future that has to be rejected.
+    /// Accepts the type, because it is not a future.
     #[inline(always)]
     fn future() {}
 
@@ -148,7 +148,7 @@ pub trait Otherwise<R>: Sized {
         LabelValues(labels, PhantomData)
     }
 
-    /// Rejects an `err_if` closure for a type without errors.
+    /// Rejects an `err_if` closure, because the type is not a `Result`.
     fn err_if<O, F>(&self, observer: O, _: F) -> O
     where
         R: IsResult,
@@ -168,7 +168,7 @@ pub struct Typed;
 /// The constant of results whose errors implement `Display`.
 pub struct Shown;
 
-/// Used instead of `Shown` if messages are not to be recorded.
+/// Takes the place of `Shown` if messages are not to be recorded.
 pub struct Unwanted;
 
 /// A `Result`, or a boxed future or stream of one.
@@ -269,7 +269,7 @@ impl<E> ErrorTypes<E> for () {
 
 /// Access to the message of an error.
 pub trait Messages<E> {
-    /// Whether the message is recorded.
+    /// True if the message is to be recorded.
     const WANTED: bool = true;
 
     /// Returns the message, if there is one.
@@ -323,7 +323,8 @@ impl<T, E> Tag<Result<T, E>> {
     }
 }
 
-/// Never used as a type: types that are a `Result` have their own `err_if`.
+/// Never implemented: the bound only produces the compile error for `err_if` on a type that is not a `Result`. A `Result` has
+/// its own `err_if`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `Result`, so `err_if` has no error to examine",
     label = "expected a closure that takes the error of a `Result`",

@@ -16,8 +16,8 @@ use crate::record::sampling::Sampler;
 use crate::trace::context::{self, Context};
 use crate::trace::outside_capture;
 
-/// Opens a span below the current one. Returns `None` if there is nothing to do; the current span then stays the parent. A block
-/// without RECORDING represents an unsampled root or outgoing call: spans below it are unsampled too.
+/// Opens a span below the current one. Returns `None` if no block is needed or none is free; the current span then stays the
+/// parent. A block without RECORDING represents an unsampled root or outgoing call: spans below it are unsampled too.
 #[inline(never)]
 pub(crate) fn open(callsite: &'static Callsite) -> Option<BlockRef> {
     local::with(|local| match local.current() {
@@ -27,7 +27,7 @@ pub(crate) fn open(callsite: &'static Callsite) -> Option<BlockRef> {
     })
 }
 
-/// A span below an unsampled one needs no block unless it is an outgoing call, whose id is sent to the callee.
+/// Below an unsampled span, opens only a block for an outgoing call, whose id is sent to the callee; otherwise returns `None`.
 #[inline(always)]
 fn unsampled(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
     if callsite.kind() == Kind::Internal { None } else { unsampled_call(local, callsite, parent) }
@@ -43,7 +43,7 @@ fn calls_out(callsite: &Callsite) -> bool {
     matches!(callsite.kind(), Kind::Client | Kind::Producer)
 }
 
-/// Opens a root, or a span below an unsampled one while another API is bridged.
+/// Opens a span below no span, below a context without a trace, or below an unsampled span while another API is bridged.
 #[inline(never)]
 fn root_or_bridged(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>) -> Option<BlockRef> {
     match parent {
@@ -98,7 +98,8 @@ fn open_bridged(local: &Local, callsite: &'static Callsite, stand_in: bool) -> O
     carry(local, callsite, parent?)
 }
 
-/// As `open`, for a span that may run on another thread: if no span is opened, returns a block with the parent's context.
+/// Opens a span below the current one that may run on another thread. If no span is opened, returns a block with the parent's
+/// context, or `None` if there is no parent or no free block.
 #[inline(never)]
 pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
     local::with(|local| {
@@ -115,8 +116,8 @@ pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
     })
 }
 
-/// The common cases of `open_movable`: a child of a recorded span, or the ids and flags of an unsampled one. Returns `None` in
-/// all other cases. It calls no functions, so its caller saves no registers.
+/// Handles the common cases of `open_movable`: a child of a recorded span, or the ids and flags of an unsampled one. Returns
+/// `None` in all other cases. Calls no functions, so its caller saves no registers.
 #[inline(always)]
 pub(crate) fn open_movable_shortly(local: &Local, callsite: &'static Callsite) -> Option<BlockRef> {
     let parent = local.current()?;
@@ -132,7 +133,7 @@ pub(crate) fn open_movable_shortly(local: &Local, callsite: &'static Callsite) -
     if is_plain && parent.span_id.get() != 0 && local.has_spare() { context::copy_plain(local, parent) } else { None }
 }
 
-/// Returns a block with the context of `parent`, for work that runs elsewhere.
+/// Returns a block with the context of `parent`, for an unrecorded span; `None` if no block is free.
 fn carry(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
     let block = local.acquire()?;
     context::copy(local, parent, block, callsite.kind());
@@ -141,7 +142,7 @@ fn carry(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option
     Some(block)
 }
 
-/// Gives the context of an unsampled outgoing call its own span id, so that no two calls share one.
+/// Gives the context of an unsampled outgoing call its own span id, so that no two calls have the same id.
 fn renew(local: &Local, callsite: &'static Callsite, block: BlockRef) {
     if calls_out(callsite) && !block.has(SAMPLED | EMPTY) && state(callsite) & (RECORD | CAPTURE) != 0 {
         local.ids.ensure_seeded();
@@ -150,7 +151,7 @@ fn renew(local: &Local, callsite: &'static Callsite, block: BlockRef) {
     }
 }
 
-/// Enables stall detection for a context that represents an unrecorded span of this callsite.
+/// Enables stall detection for a context that represents an unrecorded span of this callsite, if the callsite is watched.
 fn watch(callsite: &'static Callsite, block: BlockRef) {
     if state(callsite) & WATCHED != 0 {
         block.callsite.set(callsite);
@@ -158,14 +159,16 @@ fn watch(callsite: &'static Callsite, block: BlockRef) {
     }
 }
 
-/// Opens a span below `parent`, ignoring the current span. If no span is opened, returns a block with the parent's context.
+/// Opens a span below `parent`, ignoring the current span. If no span is opened, returns a block with the parent's context, or
+/// `None` if no block is free.
 #[inline(never)]
 pub(crate) fn open_under(callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
     parent.prepare();
     local::with(|local| plain_child(local, callsite, parent).or_else(|| below(local, callsite, parent, None)))
 }
 
-/// The most common case of `below`, without a block for the parent: a sampled parent with ids and flags only.
+/// Handles the most common case of `below`, a sampled parent with ids and flags only, without a block for the parent. Returns
+/// `None` in all other cases.
 #[inline(always)]
 fn plain_child(local: &Local, callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
     let in_capture = switch::is_capturing() || local.current().is_some_and(|current| current.has(CAPTURED));
@@ -185,7 +188,7 @@ fn plain_child(local: &Local, callsite: &'static Callsite, parent: &Context) -> 
     Some(block)
 }
 
-/// As `open_under`; `sampler` decides if the span is a root.
+/// Opens a span below `parent` as `open_under` does. If the span is a root, `sampler` decides whether it is recorded.
 pub(crate) fn open_sampled(callsite: &'static Callsite, parent: &Context, sampler: &Sampler) -> Option<BlockRef> {
     local::with(|local| below(local, callsite, parent, Some(sampler)))
 }
@@ -232,13 +235,13 @@ fn is_short(local: &Local, callsite: &'static Callsite, inherited: u32) -> bool 
         && local.has_spare()
 }
 
-/// As `is_short`, without the check of the callsite.
+/// Returns whether the parent and the free blocks allow the short path. Unlike `is_short`, does not check the callsite.
 #[inline(always)]
 fn is_short_below(local: &Local, inherited: u32) -> bool {
     inherited & (CAPTURED | REMOTE | HAS_PROPAGATED | BRIDGED) == 0 && local.has_spare()
 }
 
-/// Returns whether spans of the callsite are recorded and need no other treatment.
+/// Returns whether spans of the callsite are recorded, and neither timed nor watched.
 #[inline(always)]
 fn is_plainly_recorded(callsite: &Callsite) -> bool {
     callsite.state() & (RECORD | NEW | TIMED | WATCHED) == RECORD
@@ -304,7 +307,8 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
     Some(block)
 }
 
-/// Opens a root: no span is current, or only a context without a trace.
+/// Opens a root, below nothing or below a context without a trace (`around`). Returns `None` if the callsite is off or requires
+/// a parent, or if no block is free. The block of an unsampled root has no RECORDING.
 #[inline(never)]
 fn root(
     local: &Local,

@@ -1,5 +1,5 @@
-//! Spans and metrics that were recorded during a test's capture but outside of it: in a spawned task or thread that was not given
-//! its context.
+//! Spans and metrics that were recorded during a test's capture but outside of it, in a spawned task or thread that was not
+//! given the context of the capture.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const KEPT: usize = 256;
 
 pub(crate) struct OutsideCapture {
-    /// The number since the process began.
+    /// The number of names added since the process began.
     total: usize,
     last: VecDeque<&'static str>,
 }
@@ -29,7 +29,7 @@ pub(crate) fn note(name: &'static str) {
     }
 }
 
-/// Returns the number so far.
+/// Returns the number of names added so far.
 pub(crate) fn count() -> usize {
     lock().total
 }

@@ -1,6 +1,6 @@
-//! The lowest level of recording: switch it on, take finished spans, read the accounting.
+//! The lowest-level API for recording: switch recording on, take finished spans, read the accounting.
 //!
-//! Exporters are built on it. Use it directly in a program that only needs its spans in memory.
+//! Exporters are built on this API. Use it directly in a program that only needs its spans in memory.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,7 +27,7 @@ use crate::record::recorder::{self, Accounting, Capacity, Memory, Recorder};
 use crate::record::sampling::{self, Sampler};
 use crate::trace::fork;
 
-/// Settings of a recording: which spans, and how much memory.
+/// Settings of a recording: memory, sampler, limits of a span, and filter.
 ///
 /// ```
 /// use tracecast::Sampler;
@@ -40,7 +40,7 @@ use crate::trace::fork;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct RecordingConfig {
-    /// Memory for open and finished spans. It is allocated once per process: later recordings use the memory of the first one.
+    /// Memory for open and finished spans. The memory is allocated once per process: later recordings use that of the first one.
     pub(crate) capacity: Capacity,
     /// The sampler of roots.
     pub(crate) sampler: Sampler,
@@ -51,9 +51,9 @@ pub struct RecordingConfig {
 }
 
 impl RecordingConfig {
-    /// Sets the memory limits: chunks of 16 KiB for finished spans, of which each thread that ends spans holds one, and blocks of
-    /// 512 bytes for open spans, of which a span uses one, or more if much is recorded on it. The memory is allocated once per
-    /// process.
+    /// Sets the memory limits. Finished spans are stored in chunks of 16 KiB, and each thread that ends spans holds a chunk.
+    /// Open spans are stored in blocks of 512 bytes; a span uses one block, or more if much is recorded on it. The memory is
+    /// allocated once per process.
     ///
     /// ```
     /// # use tracecast::testing::RecordingConfig;
@@ -196,7 +196,8 @@ impl Recording {
         spans
     }
 
-    /// As `drain`, but lends each span to `visit`, and stops when `go_on` returns false. Returns whether all spans were taken.
+    /// Lends each span that has ended to `visit` until `go_on` returns false, and then a marker for each span whose heartbeat is
+    /// due. Returns whether all ended spans were taken.
     pub(crate) fn take(&self, go_on: impl Fn() -> bool, mut visit: impl FnMut(Taken<'_>)) -> bool {
         if !self.is_current() {
             return true;
@@ -210,8 +211,8 @@ impl Recording {
         all
     }
 
-    /// Takes the open recorded spans that were not taken before, with ids, parent, name, start, and the time since then as the
-    /// duration. A span that was taken this way is not taken again when it ends.
+    /// Takes the open recorded spans that were not taken before, with ids, parent, name and start; the duration is the time
+    /// since the start. Such a span is not taken again when it ends.
     #[cfg(has_otlp)]
     pub(crate) fn take_unfinished(&self, mut visit: impl FnMut(Taken<'_>)) {
         if !self.is_current() {
@@ -242,7 +243,7 @@ impl Recording {
         }
     }
 
-    /// Returns the accounting of all spans so far.
+    /// Returns the accounting of all spans so far; in a forked child, an empty one.
     ///
     /// ```
     /// use tracecast::{Kind, Span};
@@ -263,8 +264,8 @@ impl Recording {
         self.before
     }
 
-    /// Returns whether this recording is the one of this process. In a forked child it may be a copy of the parent's, and does
-    /// nothing.
+    /// Returns whether this recording belongs to this process. In a forked child, a recording copied from the parent does not,
+    /// and its methods take and count nothing.
     fn is_current(&self) -> bool {
         recorder::get().is_some_and(|recorder| std::ptr::eq(recorder, self.recorder))
     }
@@ -311,7 +312,7 @@ impl Recording {
         switch::set_busy(filter);
     }
 
-    /// Makes threads publish their polls, as for the watchdog.
+    /// Switches stall detection on or off, for spans that begin from now on: threads then publish their polls for the watchdog.
     #[cfg(feature = "__internals")]
     #[doc(hidden)]
     pub fn set_watching(&self, watching: bool) {
@@ -325,7 +326,7 @@ impl Drop for Recording {
     }
 }
 
-/// A span as `take` lends it.
+/// A span that `take` or `take_unfinished` lends to its visitor.
 pub(crate) enum Taken<'a> {
     /// A finished span, in its recorded form.
     Record(&'a Record<'a>, &'a Converter),
@@ -343,7 +344,8 @@ impl Taken<'_> {
     }
 }
 
-/// A span that is open at the end, with the data that is visible outside its owner.
+/// Returns a span that is still open when recording ends, with the data that is visible outside its owner and the outcome
+/// attribute `unfinished`.
 #[cfg(has_otlp)]
 fn unfinished(head: &Head, now: u64, converter: &Converter) -> FinishedSpan {
     let [upper, lower] = head.trace_id;

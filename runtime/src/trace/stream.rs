@@ -26,7 +26,7 @@ pub struct WrappedStream<S, O = (), M: Metrics = ()> {
     observe: O,
 }
 
-// Written out, as for `Wrapped`.
+// Written out and not derived, for the reason given at `Wrapped`.
 // SAFETY: the stream and the observer are `Send`, and `Carried` always is.
 unsafe impl<S: Send, O: Send, M: Metrics> Send for WrappedStream<S, O, M> {}
 // SAFETY: the stream and the observer are `Sync`, and `Carried` always is.
@@ -40,7 +40,7 @@ impl<S: Stream, O: Observe<S::Item>, M: Metrics> WrappedStream<S, O, M> {
 }
 
 impl<S: Stream, H: Fn(&S::Item, &mut Seen<'_>), M: Metrics> WrappedStream<S, Probe<H>, M> {
-    /// Runs `stream` with its span and metrics; `observe` receives each item.
+    /// Wraps `stream` with its span and metrics; `observe` receives each item.
     #[doc(hidden)]
     pub fn probed(carried: Carried<M>, stream: S, observe: H) -> Self {
         Self::wrap(carried, stream, Probe(observe))
@@ -91,7 +91,8 @@ impl<M: Metrics> Carried<M> {
         self.metrics.judge_item(&verdict);
     }
 
-    /// Ends the metrics of a stream while its span is current. Returns the clock reading at which the span ends.
+    /// Ends the metrics of a stream while its span is current. Returns the clock reading at which the span ends; 0 if the span
+    /// is not recorded.
     fn end_items(&mut self) -> u64 {
         let reading = self.recorded().map(|_| clock::now());
         let end = self.metrics.end_reading(reading);
@@ -116,7 +117,7 @@ impl<S, O, M: Metrics> Drop for WrappedStream<S, O, M> {
     }
 }
 
-/// An `async fn` that returns a stream: one span covers the future and the stream.
+/// The future of an `async fn` that returns a stream. One span covers the future and the stream.
 pub struct InstrumentedStreamFuture<F, O, M: Metrics = ()> {
     carried: ManuallyDrop<Carried<M>>,
     future: ManuallyDrop<F>,
@@ -133,7 +134,7 @@ where
     F: Future<Output: Stream>,
     H: Fn(&<F::Output as Stream>::Item, &mut Seen<'_>) + Copy,
 {
-    /// Runs `future` with its span and metrics, and then the stream that it returns; `observe` receives each item.
+    /// Wraps `future`, and then the stream that it returns, with the span and metrics; `observe` receives each item.
     #[doc(hidden)]
     pub fn probed(carried: Carried<M>, future: F, observe: H) -> Self {
         let (carried, future) = (ManuallyDrop::new(carried), ManuallyDrop::new(future));

@@ -8,18 +8,18 @@ use crate::declare::value::OwnedValue;
 use crate::record::finished::{Attribute, FinishedSpan, Outcome, Status};
 use crate::record::ids::{SpanId, TraceId};
 
-/// Prints each span with its outcome, attributes and events.
+/// Returns the spans as indented text, each with its outcome, attributes, events and links.
 pub(crate) fn full(spans: &[FinishedSpan]) -> String {
     print(&nodes(spans, true))
 }
 
-/// Prints names and outcomes.
+/// Returns the names, kinds and outcomes of the spans as indented text.
 pub(crate) fn outline(spans: &[FinishedSpan]) -> String {
     print(&nodes(spans, false))
 }
 
-/// Prints each span of this and other APIs with its duration, outcome, attributes and events, and the trace id of each root,
-/// ordered by start.
+/// Returns the spans of this and other APIs as indented text, ordered by start: each with its duration, outcome, attributes,
+/// events and links, and each root with its trace id.
 #[cfg(has_otlp)]
 pub(crate) fn timed(spans: &[FinishedSpan]) -> String {
     let mut nodes = nodes(spans, true);
@@ -37,7 +37,7 @@ struct Node<'a> {
     name: &'a str,
     span_id: SpanId,
     parent: Option<SpanId>,
-    /// Start and duration; the tree of a capture has none.
+    /// The trace id, start and duration. Only `timed` prints them.
     #[cfg(has_otlp)]
     times: Times,
     /// The text after the name, on the same line.
@@ -122,7 +122,7 @@ fn print_below(text: &mut String, nodes: &[Node<'_>], node: &Node<'_>, depth: us
     }
 }
 
-/// Prints ` key=value` for each attribute.
+/// Returns the text ` key=value` for each attribute.
 pub(crate) fn attributes(attributes: &[Attribute]) -> String {
     let mut text = String::new();
     attributes.iter().for_each(|attribute| push_value(&mut text, &attribute.key, &attribute.value));
@@ -164,14 +164,14 @@ fn target(nodes: &[Node<'_>], (trace_id, span_id): (TraceId, SpanId)) -> String 
     }
 }
 
-/// Removes empty lines at both ends and the indentation that all lines share.
+/// Removes all empty lines, and the indentation that the other lines share.
 pub(crate) fn dedent(text: &str) -> String {
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let shared = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
     lines.iter().map(|line| format!("{}\n", line[shared..].trim_end())).collect()
 }
 
-/// Prints both texts, and marks each line that is in only one of them.
+/// Returns both texts as one, and marks each line that is in only one of them.
 pub(crate) fn difference(expected: &str, actual: &str) -> String {
     let marked = |text: &str, other: &str, mark: char| -> String {
         text.lines()

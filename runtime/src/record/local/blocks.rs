@@ -10,14 +10,15 @@ use crate::record::propagated::Propagated;
 use crate::record::recorder::{self, Recorder};
 use crate::record::threads::{Reason, bump};
 
-/// The number of blocks that a thread keeps. Above it, newly taken blocks return to the pool after one span, and when blocks
-/// arrive from other threads, the thread returns free ones until it has half of this number.
+/// The number of blocks that a thread keeps. Once it owns this many, blocks newly taken from the pool return there after one
+/// span. If more arrive from other threads, the thread returns free blocks until it owns half of this number.
 const OWNED_BLOCKS: i32 = 64;
 /// The number of blocks that a thread takes from the pool at a time.
 const REFILL: u32 = 8;
 
 impl Local {
-    /// Takes an empty block, if the pool has one. The caller sets its flags with `Block::begin`.
+    /// Takes an empty block from the thread's free blocks or from the pool; `None` if neither has one. The caller sets the flags
+    /// of the block with `Block::begin`.
     #[inline(always)]
     pub(crate) fn acquire(&self) -> Option<BlockRef> {
         let block = match self.free.get() {
@@ -35,7 +36,7 @@ impl Local {
         self.owned.set(self.owned.get() - 1);
     }
 
-    /// Counts in a block, possibly from another thread, that is about to be released on this one.
+    /// Counts a block, possibly from another thread, as owned by this thread, which is about to release the block.
     #[inline(always)]
     pub(crate) fn arrive(&self, block: BlockRef) {
         // Without registered thread storage the block returns to the pool; a block of the parent process is not reused.
@@ -54,7 +55,8 @@ impl Local {
         self.free.get().is_some()
     }
 
-    /// Fills the free list from the pool: with a few blocks, or with one that returns after use if the thread has many.
+    /// Fills the free list from the pool: with a few blocks, or with one that returns after use if the thread has many. Returns
+    /// the first free block; `None` if the pool is empty or the thread cannot be registered.
     #[cold]
     fn refill(&self) -> Option<BlockRef> {
         self.register()?;
@@ -81,7 +83,7 @@ impl Local {
         }
     }
 
-    /// Releases an empty block and the blocks chained to it.
+    /// Releases a block whose items are no longer needed, and the blocks chained to it.
     #[inline(always)]
     pub(crate) fn release(&self, block: BlockRef) {
         block.close();
@@ -91,7 +93,8 @@ impl Local {
         self.keep(block);
     }
 
-    /// `arrive` and `release` for a block that was never opened: a context.
+    /// Counts a block as arrived and releases it, as `arrive` and `release` do. For the block of a context, which was never
+    /// opened.
     #[inline(always)]
     pub(crate) fn release_arriving(&self, block: BlockRef) {
         let is_plain = !block.has(CHAINED | ENTERED | HAS_PROPAGATED | MIRRORED | ORPHANED | SURPLUS);
@@ -146,7 +149,7 @@ impl Local {
         }
     }
 
-    /// Returns free blocks to the pool.
+    /// Returns free blocks to the pool until the thread owns half of `OWNED_BLOCKS`.
     #[cold]
     fn shrink(&self) {
         let Some(recorder) = recorder::get() else { return };
@@ -159,7 +162,7 @@ impl Local {
     }
 }
 
-/// Takes the propagated state out of a block.
+/// Takes the propagated state out of a block; `None` if the block has none.
 pub(crate) fn take_propagated(block: &Block) -> Option<Arc<Propagated>> {
     if !block.has(HAS_PROPAGATED) {
         return None;

@@ -1,8 +1,8 @@
 //! The thread-local part of the recorder: the current span, a few free blocks, the chunk being filled, ids and counters.
 //!
-//! The hot path touches only this and the span's block. Every operation that may be slow (a new chunk, more blocks, the first or
-//! last use by a thread) is behind a cold call. The storage has no destructor, so it is usable until the thread's very end; a
-//! second thread-local with a destructor cleans up, and from then on the thread is `dead`.
+//! The hot path touches only this storage and the span's block. Every operation that may be slow (a new chunk, more blocks, the
+//! first or last use by a thread) is behind a cold call. The storage has no destructor, so it is usable until the thread's very
+//! end; a second thread-local with a destructor cleans up, and from then on the thread is `dead`.
 
 mod blocks;
 mod writing;
@@ -50,7 +50,7 @@ thread_local! {
     static EXIT: Exit = const { Exit };
 }
 
-/// Runs `f` with the calling thread's part. Works until the thread's very end.
+/// Runs `f` with the calling thread's part of the recorder. Works until the thread's very end.
 #[inline(always)]
 pub(crate) fn with<R>(f: impl FnOnce(&Local) -> R) -> R {
     LOCAL.with(f)
@@ -72,7 +72,7 @@ impl Local {
         }
     }
 
-    /// Returns the innermost span or context that is entered on this thread.
+    /// Returns the innermost span or context that is entered on this thread; `None` if nothing is entered.
     #[inline(always)]
     pub(crate) fn current(&self) -> Option<BlockRef> {
         self.current.get()
@@ -87,8 +87,8 @@ impl Local {
 
     /// Removes `block` and everything above it from the stack.
     ///
-    /// Follows the link to the block below only if `block` is on this thread's stack. That keeps the stack free of dead blocks: a
-    /// block is released only after it was left.
+    /// Follows the link to the block below only if `block` is on this thread's stack. The stack therefore contains no released
+    /// block: a block is released only after it was left.
     #[inline(always)]
     pub(crate) fn pop_to(&self, block: BlockRef) {
         if self.current.get() == Some(block) {
@@ -98,8 +98,8 @@ impl Local {
         }
     }
 
-    /// Removes a block that is not the innermost one: a scope inside it was leaked, or a coroutine was suspended there. If an
-    /// outer span ended first, the block was cut off then, and the stack is unchanged.
+    /// Removes a block that is not the innermost one, and cuts off everything above it: a scope inside it was leaked, or a
+    /// coroutine was suspended there. If an outer span ended first, the block was cut off then, and the stack does not change.
     #[cold]
     #[inline(never)]
     fn pop_out_of_order(&self, block: BlockRef) {
@@ -122,8 +122,8 @@ impl Local {
         !is_cut_off(block) && stack.into_iter().any(|entered| entered == block)
     }
 
-    /// Removes `block` from any position in the stack; blocks above it stay entered. If an outer scope has ended before, the
-    /// block is not on the stack any more.
+    /// Removes `block` from any position in the stack; blocks above it stay entered. Does not change the stack if an outer scope
+    /// has ended before, because the block is not on the stack any more.
     pub(crate) fn remove(&self, block: BlockRef) {
         if self.current.get() == Some(block) {
             return self.pop_to(block);
@@ -147,13 +147,14 @@ impl Local {
         self.home.get()
     }
 
-    /// Returns the shared counters and state of this thread, and registers it if necessary.
+    /// Returns the shared counters and state of this thread, and registers the thread if necessary; `None` if it cannot be
+    /// registered.
     #[inline(always)]
     pub(crate) fn home(&self) -> Option<&'static ThreadCounts> {
         self.home.get().or_else(|| self.register())
     }
 
-    /// Registers the thread. Returns `None` during its teardown, or if recording was never started.
+    /// Registers the thread. Returns `None` during the thread's teardown, or if the process has no recorder.
     #[cold]
     fn register(&self) -> Option<&'static ThreadCounts> {
         if self.home.get().is_some() || self.dead.get() {
@@ -170,7 +171,7 @@ impl Local {
         self.home.get()
     }
 
-    /// Releases everything this thread holds. Spans that end on it later are counted as lost.
+    /// Releases everything this thread holds. Spans that end on this thread later are counted as lost.
     fn leave(&self) {
         self.dead.set(true);
         let (Some(home), Some(recorder)) = (self.home.take(), recorder::get()) else { return };
@@ -185,7 +186,7 @@ impl Local {
 
     /// Forgets everything that belongs to the parent process. For a forked child, on its one thread.
     pub(crate) fn forget(&self) {
-        // Spans that are open here may still end, and must not restore the outer ones.
+        // Spans that are open here may still end, and must not make the outer ones current again.
         while let Some(block) = self.current.get() {
             self.current.set(block.below.take());
         }
@@ -217,7 +218,7 @@ fn is_cut_off(block: BlockRef) -> bool {
     block.below.get() == Some(block)
 }
 
-/// Counts a dropped span.
+/// Counts a span as ended and dropped.
 fn count_drop(home: &'static ThreadCounts, reason: Reason) {
     bump(&home.ended);
     bump(&home.dropped[reason as usize]);

@@ -45,8 +45,8 @@ const SPECIAL: u32 = CHAINED
     | WATCHED;
 
 impl Local {
-    /// Counts a sampled span whose clock starts now. Its block was acquired on a registered thread, but a future may be polled
-    /// first on another one.
+    /// Counts a sampled span whose clock starts now. The thread may be in teardown: a future may be polled first on another
+    /// thread than the one that acquired the block.
     #[inline(always)]
     pub(crate) fn count_started(&self) {
         match self.home() {
@@ -55,7 +55,8 @@ impl Local {
         }
     }
 
-    /// Writes the record of an ended ordinary span, and releases its block. For any other span does nothing and returns false.
+    /// Writes the record of an ended span, and releases its block, if the span is ordinary: it has no special flag, few items,
+    /// and room in the chunk. Otherwise does nothing and returns false.
     #[inline(always)]
     pub(crate) fn record(&self, block: BlockRef, end: u64) -> bool {
         let (used, written) = (usize::from(block.counts.used.get()), self.written.get());
@@ -96,7 +97,8 @@ impl Local {
         }
     }
 
-    /// As `record`, for any span and outcome.
+    /// Writes the record of an ended span with any flags and outcome, and releases its block. Does nothing for an orphaned
+    /// block.
     pub(crate) fn record_slowly(&self, block: BlockRef, end: u64, outcome: Outcome) {
         if block.has(ORPHANED) {
             return;
@@ -128,7 +130,8 @@ impl Local {
         }
     }
 
-    /// Writes a record of any size, to a new chunk if it does not fit into the current one.
+    /// Writes a record of any size, to a new chunk if it does not fit into the current one. Counts the span as dropped if no
+    /// chunk is free.
     fn write_long(&self, block: &Block, propagated: Option<Arc<Propagated>>, end: u64, outcome: Outcome) {
         let Some(home) = self.home() else {
             return recorder::get().map_or((), Recorder::count_lost_end);
@@ -145,7 +148,8 @@ impl Local {
         self.publish(words);
     }
 
-    /// Takes a chunk for a record of this many words: a small one if the thread has none, as it may record few spans.
+    /// Detaches the current chunk and takes a new one for a record of this many words; `None` if no chunk is free. A thread's
+    /// first chunk is preferably a small one, because many threads record few spans.
     fn next_chunk(&self, words: usize) -> Option<()> {
         let recorder = recorder::get()?;
         let is_first = self.published.get().is_null();
@@ -201,7 +205,7 @@ unsafe fn write_record(
     }
 }
 
-/// Passes a finished span to the sink of its propagated state.
+/// Passes a finished span to the sink of its propagated state, if the state has one.
 fn capture(block: &Block, propagated: Option<Arc<Propagated>>, end: u64, outcome: Outcome) {
     let Some(sink) = propagated.as_ref().and_then(|propagated| propagated.sink.clone()) else { return };
     if let Some(span) = plain(block, propagated, end, outcome, &sink.converter()) {

@@ -1,11 +1,11 @@
-//! The context of a span of another API, with ids and sampling as for our own spans.
+//! Creates the contexts of spans of other APIs, with ids and sampling as for our own spans.
 
 use crate::declare::callsite::Kind;
 use crate::record::bridge::Place;
 use crate::record::{local, sampling};
 use crate::trace::context::Context;
 
-/// Creates the context of a new span: a child is sampled as its parent, a root as the sampler decides.
+/// Creates the context of a new span. A child has the sampling decision of its parent; for a root the sampler decides.
 pub(crate) fn begin(parent: &Context, name: &str, kind: Kind) -> Context {
     let (new_trace_id, span_id) = local::with(|local| {
         local.ids.ensure_seeded();

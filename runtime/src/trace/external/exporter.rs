@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::declare::value::OwnedValue;
 use crate::record::finished::FinishedSpan;
 
-/// The result of an export; the error is the reason for the loss.
+/// The result of an export. The error is the reason why the spans were lost.
 pub(crate) type Exported<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
 
 /// An exporter supplied by the user. It is called from one task, one call at a time.
@@ -20,9 +20,9 @@ pub(crate) trait ExternalExporter: Send {
     /// Exports spans. Retrying is the exporter's responsibility.
     fn export(&mut self, spans: &[FinishedSpan]) -> Exported<'_>;
 
-    /// Exports what it has buffered. May block: call it where blocking does no harm.
+    /// Exports the spans that the exporter has buffered. May block: call it where blocking does no harm.
     fn flush(&mut self) -> Result<(), String>;
 
-    /// Shuts the exporter down. May block for about `timeout`, if the exporter respects it.
+    /// Shuts the exporter down. May block for about `timeout`, or longer if the exporter ignores it.
     fn shutdown(&mut self, timeout: Duration) -> Result<(), String>;
 }

@@ -1,4 +1,4 @@
-//! Fills external spans, within the limits of a span.
+//! Records attributes, events, links and the status on external spans, within the limits of a span.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::record::limits::{self, CURRENT};
 use crate::trace::context::Context;
 
 impl FinishedSpan {
-    /// Creates a span of another API in `context`, below `parent`.
+    /// Creates a span of another API with the ids of `context`, below `parent`; a root if `parent` is invalid.
     pub(crate) fn begun(
         scope: &Arc<ExternalScope>,
         name: Cow<'static, str>,
@@ -30,13 +30,13 @@ impl FinishedSpan {
         }
     }
 
-    /// Records an attribute; an earlier value of the key is replaced.
+    /// Records an attribute; an earlier value of the key is replaced. An attribute beyond the limit is counted as dropped.
     pub(crate) fn set(&mut self, attribute: Attribute) {
         let limit = CURRENT.attributes.load(Relaxed);
         insert(&mut self.attributes, &mut self.dropped_attributes, limit, attribute);
     }
 
-    /// Records an event.
+    /// Records an event, or counts it as dropped if the span has the maximum number of events.
     pub(crate) fn event(&mut self, mut event: Event) {
         if self.events.len() >= CURRENT.events.load(Relaxed) as usize {
             return self.dropped_events = self.dropped_events.saturating_add(1);
@@ -46,7 +46,7 @@ impl FinishedSpan {
         self.events.push(event);
     }
 
-    /// Links to another span.
+    /// Adds a link to another span, or counts the link as dropped if the span has the maximum number of links.
     pub(crate) fn link(&mut self, mut link: Link) {
         if self.links.len() >= CURRENT.links.load(Relaxed) as usize {
             return self.dropped_links = self.dropped_links.saturating_add(1);
@@ -73,7 +73,8 @@ fn limit_attributes(attributes: &mut Vec<Attribute>, dropped: &mut u32, limit: u
     given.into_iter().for_each(|attribute| insert(attributes, dropped, limit, attribute));
 }
 
-/// Inserts an attribute; an earlier value of the key is replaced.
+/// Inserts an attribute with its texts cut to their maximum length. An earlier value of the key is replaced. A new key beyond
+/// `limit` is counted as dropped.
 fn insert(attributes: &mut Vec<Attribute>, dropped: &mut u32, limit: u32, mut given: Attribute) {
     let bytes = limits::value_bytes();
     given.value.change_texts(|text| (text.len() > bytes).then(|| cut(text, bytes).to_owned()));

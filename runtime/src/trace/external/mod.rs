@@ -1,7 +1,8 @@
-//! External spans: those recorded through another API (OpenTelemetry, `tracing`), on their way to the export thread.
+//! External spans: spans recorded through another API (OpenTelemetry, `tracing`), on their way to the export thread.
 //!
-//! They are owned data like our own finished spans, with a scope, and independent of the API that created them. Ended spans wait
-//! in a bounded queue for the export thread. Each costs a few allocations; our own spans do not take this path.
+//! External spans are owned data like our own finished spans, with a scope, and independent of the API that created them. Ended
+//! ones wait in a bounded queue for the export thread. An external span costs a few allocations; our own spans do not take this
+//! path.
 
 #[cfg(any(has_otel, has_tracing))]
 mod begin;

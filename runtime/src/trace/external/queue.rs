@@ -10,7 +10,7 @@ use crate::record::finished::FinishedSpan;
 /// The number of external spans by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Sampled spans that have ended.
+    /// Sampled spans that ended while queueing was on, including the dropped ones.
     pub(crate) ended: u64,
     /// Spans dropped because the queue was full.
     pub(crate) dropped: u64,
@@ -37,7 +37,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts queueing spans, up to `limit_bytes`. Discards spans that are left from before, and resets the counts.
+/// Starts queueing spans, up to `limit_bytes`. Discards spans that are still in the queue, and resets the counts.
 pub(crate) fn start(limit_bytes: usize) {
     let old = std::mem::replace(
         &mut *lock(),
@@ -47,7 +47,7 @@ pub(crate) fn start(limit_bytes: usize) {
     drop(old);
 }
 
-/// Stops queueing spans; those in the queue can still be taken.
+/// Stops queueing spans. Spans in the queue can still be taken.
 pub(crate) fn stop() {
     ON.store(false, Relaxed);
 }
@@ -69,7 +69,8 @@ pub(crate) fn off_after_fork() {
     ON.store(false, Relaxed);
 }
 
-/// Queues a span that ended at `unix_nanos`. If it ended before its start, its duration is zero, as OTLP requires.
+/// Queues a span that ended at `unix_nanos`, if queueing is on; if the queue is full, drops and counts the span. A span that
+/// ended before its start gets the duration zero, as OTLP requires.
 #[cfg(any(has_otel, has_tracing))]
 pub(crate) fn ended(mut span: FinishedSpan, unix_nanos: u64) {
     if !is_on() {

@@ -19,7 +19,7 @@ use crate::encode::trace::TraceBatch;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Status as GivenStatus};
 use crate::record::ids::{SpanId, TraceId};
 
-/// A generator of spans, the same in each run.
+/// A generator of random spans, which yields the same sequence in each run.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -168,7 +168,7 @@ fn key_values(attributes: &[Attribute]) -> Vec<KeyValue> {
     attributes.iter().map(|attribute| key_value(&attribute.key, &attribute.value)).collect()
 }
 
-/// The OTLP span that is expected, built by hand.
+/// Returns the OTLP span expected for `given`, built without our encoder.
 fn expected(given: &FinishedSpan) -> Span {
     let event = |event: &Event| span::Event {
         time_unix_nano: event.unix_nanos,
@@ -228,7 +228,7 @@ fn expected_scopes(spans: &[FinishedSpan]) -> Vec<ScopeSpans> {
     scopes
 }
 
-/// Returns the scopes of a request without our own spans.
+/// Returns the scopes of a request that contains no spans of our own.
 pub(crate) fn other_scopes(request: ExportTraceServiceRequest) -> Vec<ScopeSpans> {
     let [resource] = <[_; 1]>::try_from(request.resource_spans).expect("one resource");
     assert_eq!(resource.resource.expect("a resource").attributes.len(), 1);

@@ -76,7 +76,7 @@ fn run_begun_on<M: Metrics, R, O: Returned<R>>(
     result
 }
 
-/// As `run_begun`, for a result whose type has no name: the observer is a closure.
+/// Runs a function as `run_begun` does, with a closure as the observer of a result whose type has no name.
 #[inline(always)]
 pub fn run_probed<S: Site, R>(
     site: S,
@@ -86,7 +86,7 @@ pub fn run_probed<S: Site, R>(
     run_begun(site, body, Probe(observe))
 }
 
-/// Begins the span and metrics of a scope.
+/// Begins the span and metrics of a scope. Returns the guard that ends both.
 #[inline(always)]
 pub fn enter<S: Site>(site: S, begin: impl FnOnce(Begin<'_, S::Metrics, false>)) -> Guarded<S::Metrics> {
     if site.callsite().is_on() { enter_on(site.callsite(), begin) } else { Guarded::none() }
@@ -166,8 +166,8 @@ impl<M: Metrics> Call<M> {
         Carried::left(self.block.take(), self.metrics.take())
     }
 
-    /// Ends the metrics of a call that has returned. Returns the span to leave, with the clock reading if it is recorded. User
-    /// code in `observe` may panic; then all ends as if the function had panicked.
+    /// Reports the result of a call to its span and metrics, and ends the metrics. Returns the span to leave, with the clock
+    /// reading if the span is recorded. If user code in `observe` panics, both end as if the function had panicked.
     #[inline(always)]
     fn end_metrics<R>(&mut self, result: &R, observe: &impl Observe<R>) -> Option<(BlockRef, Option<u64>)> {
         match self.block {
@@ -193,7 +193,7 @@ fn leave(left: Option<(BlockRef, Option<u64>)>) {
     }
 }
 
-/// Holds a span or metrics here only if the body panicked. The metrics end inside the span.
+/// Ends the metrics and then the span after a panic of the body or of the observer; otherwise neither is left here.
 impl<M: Metrics> Drop for Call<M> {
     #[inline]
     fn drop(&mut self) {
@@ -204,8 +204,8 @@ impl<M: Metrics> Drop for Call<M> {
     }
 }
 
-/// Reports the result to a recorded span and its metrics, and ends the metrics while the span is current, so that it becomes the
-/// exemplar of their duration. `end` is a clock reading from before the observation.
+/// Reports the result to a recorded span and its metrics, and ends the metrics while the span is current, so that the span
+/// becomes the exemplar of their duration. `end` is a clock reading from before the observation.
 #[inline(always)]
 pub(crate) fn ended<M: Metrics, R>(block: BlockRef, end: u64, metrics: &mut M, result: &R, observe: &impl Observe<R>) {
     if metrics.is_none() {
@@ -214,7 +214,8 @@ pub(crate) fn ended<M: Metrics, R>(block: BlockRef, end: u64, metrics: &mut M, r
     end_metrics(metrics, Some(End { block }), Some(end), result, observe);
 }
 
-/// As `ended`, for a span that may be unrecorded.
+/// Reports the result to the metrics, and to the span if `end` is given, and then ends the metrics. Does nothing if there are no
+/// metrics.
 #[inline(always)]
 pub(crate) fn end_metrics<M: Metrics, R>(
     metrics: &mut M,
@@ -234,7 +235,7 @@ pub(crate) fn end_metrics<M: Metrics, R>(
 pub struct Begin<'c, M: Metrics, const CARRIED: bool>(Option<&'c mut Call<M>>);
 
 impl<M: Metrics, const CARRIED: bool> Begin<'_, M, CARRIED> {
-    /// Sets the labels, if the call is measured.
+    /// Creates the metrics with these labels, if the call is measured.
     #[inline(always)]
     pub fn labels(mut self, labels: impl FnOnce() -> Labels) -> Self {
         if let Some(call) = &mut self.0 {
@@ -244,7 +245,7 @@ impl<M: Metrics, const CARRIED: bool> Begin<'_, M, CARRIED> {
         self
     }
 
-    /// Begins without a span.
+    /// Begins without a span: starts the metrics, unless a future or stream starts them at its first poll.
     #[inline(always)]
     pub fn start(self) {
         if let Some(call) = self.0 {
@@ -252,7 +253,7 @@ impl<M: Metrics, const CARRIED: bool> Begin<'_, M, CARRIED> {
         }
     }
 
-    /// Begins with a span; `fields` is called if it is recorded.
+    /// Begins with a span below the current one; `fields` is called if the span is recorded.
     #[inline(always)]
     pub fn span(self, fields: impl FnOnce(&mut Start)) {
         if let Some(call) = self.0 {
@@ -261,7 +262,7 @@ impl<M: Metrics, const CARRIED: bool> Begin<'_, M, CARRIED> {
         }
     }
 
-    /// Begins with a span below the given parent.
+    /// Begins with a span below the given parent; `fields` is called if the span is recorded.
     #[inline(always)]
     pub fn span_under<P: IntoParent>(self, parent: impl FnOnce() -> P, fields: impl FnOnce(&mut Start)) {
         if let Some(call) = self.0 {

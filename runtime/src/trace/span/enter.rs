@@ -13,7 +13,7 @@ use crate::record::polls;
 use crate::trace::context;
 use crate::trace::open;
 
-/// Opens and enters a span without fields. Returns `None` if there is nothing to do.
+/// Opens and enters a span without fields. Returns `None` if no block is needed or none is free.
 #[inline(always)]
 pub(super) fn open_and_enter(callsite: &'static Callsite) -> Option<BlockRef> {
     #[inline(never)]
@@ -38,7 +38,7 @@ pub(super) fn enter_opened(block: BlockRef, callsite: &'static Callsite, recordi
     });
 }
 
-/// Returns the clock reading at the start of a recorded span.
+/// Returns the clock reading at the start of a recorded span; `None` for no span or an unrecorded one.
 #[inline]
 pub(crate) fn start_reading(block: Option<BlockRef>) -> Option<u64> {
     block.filter(|block| block.has(RECORDING)).map(|block| block.start.get())
@@ -55,8 +55,8 @@ pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Cal
     block.open();
 }
 
-/// Starts the clock of a span that is captured, watched, emitted to another API, or has a heartbeat. Separate, so that other
-/// spans save no registers for it.
+/// Starts the clock of a span that is captured, watched, emitted to another API, or has a heartbeat. A separate function, so
+/// that `start_clock` saves no registers for other spans.
 #[cold]
 #[inline(never)]
 fn start_uncommon(local: &Local, block: BlockRef, callsite: &'static Callsite) {
@@ -76,7 +76,7 @@ fn start_uncommon(local: &Local, block: BlockRef, callsite: &'static Callsite) {
     bridge::started(block);
 }
 
-/// Leaves and ends a function's span now. Everything above it on the stack is removed too.
+/// Leaves and ends a function's span now. All blocks above it on the stack are removed as well.
 #[inline(never)]
 pub(super) fn leave_now(block: BlockRef) {
     if !block.has(RECORDING) {
@@ -155,7 +155,7 @@ impl Drop for Unfilled {
     }
 }
 
-/// A block that is on this thread's stack until this is dropped.
+/// Keeps a block on this thread's stack until this guard is dropped.
 pub(crate) struct OnStack(BlockRef);
 
 impl OnStack {
@@ -177,7 +177,8 @@ impl Drop for OnStack {
     }
 }
 
-/// As `OnStack`, for an owner that runs code inside its span. POLL: the code is one poll of work that continues later.
+/// Keeps a block on this thread's stack, and observes a timed or watched span, while the owner of the span runs code inside it.
+/// POLL: the code is one poll of work that continues later.
 pub(super) struct Inside<const POLL: bool>(BlockRef);
 
 impl<const POLL: bool> Inside<POLL> {

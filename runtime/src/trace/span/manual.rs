@@ -19,7 +19,7 @@ use crate::record::recorder;
 use crate::trace::context::{self, Context};
 use crate::trace::error;
 
-/// A manual span. It moves with its owner, is entered with [`Span::in_scope`] or
+/// A manual span: it moves with its owner, is entered with [`Span::in_scope`] or
 /// [`FutureInSpan::in_span`](crate::FutureInSpan::in_span), and ends when it is dropped.
 ///
 /// ```
@@ -42,7 +42,7 @@ pub struct Span {
 unsafe impl Send for Span {}
 
 impl Span {
-    /// Creates the span that owns this block, on whichever thread it ends.
+    /// Creates a span that owns this block. The span may end on another thread.
     pub(crate) fn owning(block: BlockRef) -> Self {
         local::with(Local::depart);
         Span { block: Some(block) }
@@ -81,8 +81,8 @@ impl Span {
         block.map_or_else(Span::none, Span::owning)
     }
 
-    /// As `non_recording`, while more than enough blocks are free; else absent, and the caller attaches the context where it is
-    /// needed. For processes that record nothing and may hold any number of contexts.
+    /// Creates a non-recording handle if plenty of blocks are free. Otherwise returns an absent span, and the caller attaches
+    /// the context where it is needed. For processes that record nothing and may hold any number of contexts.
     #[doc(hidden)]
     pub fn non_recording_if_plenty(context: &Context) -> Self {
         context.prepare();
@@ -92,13 +92,13 @@ impl Span {
         }
     }
 
-    /// Returns whether the span is absent: recording is off, or no memory was left for it. A span that is present but not
-    /// recorded is still the parent of the code that runs inside it.
+    /// Returns whether the span is absent, for example because recording is off or no memory was left for it. A span that is
+    /// present but not recorded is still the parent of the code that runs inside it.
     pub fn is_none(&self) -> bool {
         self.block.is_none()
     }
 
-    /// Returns whether the span is recorded. Check it before an expensive computation.
+    /// Returns whether the span is recorded. Call this before an expensive computation.
     pub fn is_recording(&self) -> bool {
         self.recording().is_some()
     }
@@ -121,7 +121,7 @@ impl Span {
         }
     }
 
-    /// Records an attribute whose key is not on this span yet: as `set`, without a search for an earlier value.
+    /// Records an attribute whose key is not on this span yet. Unlike `set`, does not search for an earlier value.
     ///
     /// ```
     /// use tracecast::{Kind, Span, keys};
@@ -145,7 +145,7 @@ impl Span {
     }
 
     /// Adds several attributes whose keys are not on the span yet. `fields` runs only if the span is recorded, and must not end
-    /// it.
+    /// the span.
     #[doc(hidden)]
     #[inline]
     pub fn add_all(&mut self, fields: impl FnOnce(&mut Start)) {
@@ -154,7 +154,7 @@ impl Span {
         }
     }
 
-    /// Returns the start time of a recorded span.
+    /// Returns the start time of the span; `None` if the span is not recorded.
     #[doc(hidden)]
     #[inline]
     pub fn began(&self) -> Option<Moment> {
@@ -237,7 +237,7 @@ impl Span {
         f()
     }
 
-    /// As `in_scope`, for one poll of work that is entered repeatedly: stalls are detected and busy times recorded.
+    /// Runs `f` inside the span as one poll of work that is entered repeatedly: stalls are detected, and busy times recorded.
     #[doc(hidden)]
     pub fn in_poll<R>(&mut self, f: impl FnOnce() -> R) -> R {
         let _entered = self.block.map(Inside::<true>::enter);
@@ -247,7 +247,8 @@ impl Span {
     /// Ends the span now.
     pub fn end(self) {}
 
-    /// Ends the span at the given time. Set its start too, with the builder.
+    /// Ends the span at the given time, if its start time was set with the builder. Otherwise the time is ignored, and the span
+    /// ends now.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -266,7 +267,7 @@ impl Span {
         }
     }
 
-    /// Ends the span with this outcome at a moment that was read before.
+    /// Ends the span with this outcome at `end`, a moment that was read before.
     #[doc(hidden)]
     pub fn end_with_at(mut self, outcome: Outcome, end: Moment) {
         if let Some(block) = self.block.take() {

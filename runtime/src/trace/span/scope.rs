@@ -11,7 +11,7 @@ use crate::record::finished::Outcome;
 use crate::record::local;
 use crate::trace::metrics::Metrics;
 
-/// An entered span and its metrics; both end when this is dropped.
+/// An entered span and its metrics; both end when the guard is dropped.
 pub struct Guarded<M: Metrics = ()> {
     block: Option<BlockRef>,
     metrics: M,
@@ -30,7 +30,7 @@ impl<M: Metrics> Guarded<M> {
         Guarded { block, metrics }
     }
 
-    /// Creates a guard without a span.
+    /// Creates a guard without a span and metrics.
     #[inline(always)]
     pub fn none() -> Self {
         Guarded { block: None, metrics: M::none() }
@@ -100,7 +100,7 @@ impl Scope {
 }
 
 impl From<Scope> for Span {
-    /// Takes the span off this thread's stack; it is entered wherever it is used.
+    /// Removes the span from this thread's stack. The manual span is entered only where its owner enters it.
     fn from(scope: Scope) -> Self {
         let Some(block) = ManuallyDrop::new(scope.0).block else { return Span::none() };
         local::with(|local| local.remove(block));

@@ -31,7 +31,7 @@ impl Start {
         start.filled.store(block);
     }
 
-    /// Adds fields to those that the span has already.
+    /// Adds fields to a span that may already have some.
     #[inline(always)]
     pub(super) fn fill_more<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) {
         let mut start = Start { block, filled: Filled::of(block), bound: fields::bound() };
@@ -45,7 +45,7 @@ impl Start {
         self.attr::<K>(value);
     }
 
-    /// Calls `f` with the block, after the counts are stored in it.
+    /// Stores the counts in the block, calls `f` with the block, and reads the counts again.
     fn with_block(&mut self, f: impl FnOnce(BlockRef)) {
         self.filled.store(self.block);
         f(self.block);
