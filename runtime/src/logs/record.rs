@@ -6,7 +6,7 @@ use super::entry::Entry;
 use crate::config::Level;
 use crate::declare::value::OwnedValue;
 
-/// The source location of an event, in the semantic conventions.
+/// The attributes of the source location, as named in the semantic conventions.
 const FILE: &str = "code.file.path";
 const LINE: &str = "code.line.number";
 
@@ -60,7 +60,8 @@ impl LogRecord {
         record
     }
 
-    /// Adds an attribute of the source location, unless the user has set it or the limit is reached.
+    /// Adds an attribute of the source location, unless the event has a field of that name. If the limit is reached,
+    /// counts it as dropped.
     fn place(&mut self, name: &'static str, value: OwnedValue, limit: usize) {
         if self.attributes.iter().any(|(given, _)| given == name) {
             return;
