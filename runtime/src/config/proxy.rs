@@ -21,7 +21,8 @@ pub(crate) struct Proxies {
 }
 
 impl Proxies {
-    /// Chooses the proxy for an endpoint. gRPC always uses a tunnel, so it takes the proxy for `https`.
+    /// Returns the proxy for an endpoint; `None` if it is reached directly. gRPC always uses a tunnel, so it takes the
+    /// proxy for `https`.
     pub(super) fn of(&self, endpoint: &Endpoint, is_grpc: bool) -> Option<Masked<Endpoint>> {
         let plain = endpoint.is_tls() == Some(false);
         let proxy = if plain && !is_grpc { &self.http } else { &self.https };

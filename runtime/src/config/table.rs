@@ -150,7 +150,7 @@ impl Shown for Address {
     }
 }
 
-/// The format of each type.
+/// Implements `Shown` for types by their formats.
 macro_rules! shown {
     ($($format:literal: $($type:ty),+;)+) => { $(shown!(@ $format $($type)+);)+ };
     (@ $format:literal $($type:ty)+) => {$(
@@ -234,7 +234,7 @@ macro_rules! setting {
     };
 }
 
-/// A setting without sources.
+/// A setting without sources, from which the rows take the fields that they omit.
 const NOWHERE: Setting = Setting {
     name: "",
     when: When::Never,
@@ -383,7 +383,7 @@ macro_rules! otlp {
     ]};
 }
 
-/// OTLP settings for all signals. Only these are in the section.
+/// OTLP settings for all signals. Those of single signals cannot be set in the section.
 const OTLP: [Setting; 9] = {
     let [protocol, endpoint, headers, ca, certificate, key, compression, timeout, insecure] =
         otlp!("", "", (otlp), Address::Base);
@@ -444,7 +444,7 @@ macro_rules! batch {
     };
 }
 
-/// Of single signals. A limit of a signal comes after the one of all signals, which it replaces.
+/// Settings of single signals. A limit of a signal comes after the limit for all signals, because it replaces that one.
 const SIGNALS: [Setting; 19] = [
     exporters!("traces.exporters", traces, "OTEL_TRACES_EXPORTER"),
     setting!("traces.sampler", Now, (traces.sampler),

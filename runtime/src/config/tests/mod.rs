@@ -1,4 +1,4 @@
-//! The table of settings, and reloads. The modules test the sources.
+//! Tests of the table of settings and of reloads. The submodules test the sources.
 
 mod from_a_file;
 mod in_the_book;
@@ -157,7 +157,7 @@ fn each_setting_can_be_read_again_by_itself() {
         let next = running.read_again(saying(setting));
         assert_eq!(differing(&running, &next), [setting.name]);
         assert_eq!(differing(&next, &next.read_again(saying(setting))), [""; 0]);
-        // Once more, back to the default.
+        // A second reload, back to the default.
         let back = next.read_again(Config::default());
         assert_eq!((differing(&running, &back), back.origin(setting.name)), (vec![], &Origin::Default));
     }
@@ -170,7 +170,7 @@ fn what_code_said_stays_whatever_the_source_says() {
         let code = |source: Config| source.set(setting.name, move |config| copy(&mut config.settings, &other()));
         let running = code(Config::default());
         assert_eq!(differing(&running, &running.read_again(Config::default())), [""; 0]);
-        // Also if the source had the same value at first.
+        // The value of code stays even if the source had the same value at first.
         let running = code(saying(setting));
         let next = running.read_again(Config::default());
         assert_eq!((differing(&running, &next), next.origin(setting.name)), (vec![], &Origin::Code));
@@ -270,7 +270,7 @@ fn the_section_fills_what_the_source_leaves_out_however_often_that_changes() {
         let back = next.read_again(Config::default());
         assert_eq!((differing(&running, &back), back.origin(setting.name)), (vec![], running.origin(setting.name)));
     }
-    // Resource attributes of both are combined.
+    // Resource attributes of the source, the section and code are combined.
     let source = |value: &str| variables(&[("OTEL_RESOURCE_ATTRIBUTES", value)]);
     let beside = source("env=prod").with_telemetry(section(r#"{"service_name": "store"}"#)).with_role("daemon");
     assert_eq!(differing(&beside, &beside.read_again(source("env=prod"))), [""; 0]);

@@ -31,7 +31,8 @@ fn text(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The documents of a file of YAML. Templates are none; what they render to is kept beside the chart.
+/// Returns the documents of a YAML file. Templates of the chart are not YAML; their rendered output is kept beside the
+/// chart.
 fn documents(name: &str) -> Vec<Value> {
     yaml(&text(name))
 }
@@ -52,7 +53,7 @@ fn names(extensions: &[&str]) -> Vec<String> {
     files(&root()).into_iter().map(name).filter(is_one).filter(|name| !name.contains("/templates/")).collect()
 }
 
-/// Lists every value below this one, with its path.
+/// Visits a value and every value below it, with its path.
 fn walk(value: &Value, path: &str, visit: &mut dyn FnMut(&str, &Value)) {
     visit(path, value);
     match value {
@@ -100,7 +101,7 @@ fn collectors_take_what_services_send_and_use_what_they_declare() {
             Value::String(endpoint) => endpoint.ends_with(port),
             _ => false,
         };
-        // Samplers are sent to by other Collectors only, over gRPC.
+        // Only other Collectors send to samplers, over gRPC.
         let is_sampler = name == "otel-sampler";
         assert!(if is_sampler { has("grpc", ":4317") } else { has("http", ":4318") }, "{name}: {receiver}");
         assert!(receiver["grpc"].is_null() || has("grpc", ":4317"), "{name}: {receiver}");

@@ -9,11 +9,11 @@ const PAGE: &str = include_str!("../../../../book/src/variables.md");
 
 struct Row {
     name: String,
-    /// Variables that it requires.
+    /// Other variables that this one requires.
     beside: Vec<(String, &'static str)>,
-    /// Variables that a valid value requires.
+    /// Other variables that a valid value of this one requires.
     beside_good: Vec<(String, &'static str)>,
-    /// The settings that show its effect.
+    /// Prints the settings that show the effect of the variable.
     show: Box<dyn Fn(&Config) -> String>,
     default: String,
     good: (&'static str, String),
