@@ -43,17 +43,17 @@ impl Scheme {
 }
 
 impl Endpoint {
-    /// The host, without the brackets of an IPv6 address.
+    /// Returns the host, without the brackets of an IPv6 address.
     pub(crate) fn host(&self) -> &str {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// The port, if the address has one.
+    /// Returns the port, if the address has one.
     pub(crate) fn port(&self) -> Option<u16> {
         self.port
     }
 
-    /// The path; empty if the address has none.
+    /// Returns the path; empty if the address has none.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
@@ -85,12 +85,12 @@ impl Endpoint {
         format!("{}{port}", self.host)
     }
 
-    /// The user and password, which must be used in requests only.
+    /// Returns user and password, which must be used in requests only.
     pub(crate) fn user_info(&self) -> Option<&Secret> {
         self.user_info.as_ref()
     }
 
-    /// The query, which must be used in requests only.
+    /// Returns the query, which must be used in requests only.
     pub(crate) fn query(&self) -> Option<&Secret> {
         self.query.as_ref()
     }

@@ -97,7 +97,8 @@ impl Variables<'_> {
         self.put(name, text, values::path, |settings, path| *place(settings) = Some(path))
     }
 
-    /// Adds headers whose values are in files to those of the variable with values.
+    /// Adds headers whose values are read from files to the headers that are set so far. A header with the same name is
+    /// replaced.
     pub(super) fn header_files(
         &mut self,
         name: &str,
@@ -201,7 +202,7 @@ pub(super) fn resource_attributes(variables: &mut Variables<'_>, name: &'static 
 
 pub(super) fn propagators(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     let (propagators, wrong) = values::propagators(text);
-    // A list of invalid names only is not the same as `none`: the defaults stay.
+    // If all names are invalid, the defaults stay, whereas `none` disables propagation.
     let understood = !propagators.is_empty() || wrong.is_empty();
     if understood {
         variables.config.settings.propagators = propagators;

@@ -204,7 +204,8 @@ pub struct OtlpSettings {
     pub(crate) insecure: Option<bool>,
 }
 
-/// Methods that set an option of one signal or exporter, named like those of [`Config`](super::Config) for all signals.
+/// Defines methods that set an option of one signal or exporter. The methods of [`Config`](super::Config) with the same
+/// names set the option for all signals.
 macro_rules! options {
     ($($(#[$doc:meta])* $method:ident($option:ident: $type:ty) => $field:ident = $value:expr;)*) => {$(
         $(#[$doc])*

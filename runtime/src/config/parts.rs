@@ -23,7 +23,7 @@ pub(crate) struct Traces {
     pub(crate) exporters: Option<Vec<Exporter>>,
     /// OTLP settings of this signal; fields that are not set fall back to `Settings::otlp`.
     pub(crate) otlp: OtlpSettings,
-    /// The sampler of root spans. Children always follow their parent, also a remote one.
+    /// The sampler of root spans. Children always follow their parent, even a remote one.
     pub(crate) sampler: Sampler,
     /// Limits of one span.
     pub(crate) limits: Limits,

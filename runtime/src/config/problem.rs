@@ -40,7 +40,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The variable, or the path in the file.
+    /// Returns the variable, or the path in the file.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -51,7 +51,7 @@ impl Problem {
         &self.what
     }
 
-    /// True if the problem makes the whole file unusable; otherwise only this setting is ignored.
+    /// Returns whether the problem makes the whole file unusable; otherwise only this setting is ignored.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -178,7 +178,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// All problems, warnings included.
+    /// Returns all problems, warnings included.
     ///
     /// ```
     /// # use tracecast::config::Config;

@@ -62,12 +62,12 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// True for the settings of proxies.
+    /// Returns whether this is a setting of proxies.
     pub(super) fn is_proxy(&self) -> bool {
         self.name.starts_with("proxy.")
     }
 
-    /// True for the OTLP settings of this signal alone.
+    /// Returns whether this is an OTLP setting of this signal alone.
     pub(super) fn is_otlp_of(&self, signal: Signal) -> bool {
         self.name.strip_prefix(signal.name()).is_some_and(|rest| rest.starts_with(".otlp."))
     }
@@ -91,7 +91,7 @@ pub(super) struct InFile {
 }
 
 impl InFile {
-    /// The path of the map that contains the value, and the value's key.
+    /// Returns the path of the map that contains the value, and the value's key.
     pub(super) fn place(&self) -> (&'static str, &'static str) {
         self.path.rsplit_once('.').unwrap_or(("", self.path))
     }
@@ -200,7 +200,7 @@ macro_rules! section {
     };
 }
 
-/// Reads a value of the file, in the forms of `read`.
+/// Reads a value of the file, with the same forms as the macro `read`.
 macro_rules! file {
     ($field:tt (via $read:expr)) => { $read };
     ($field:tt ($parse:expr => $($part:ident).+)) => { file!(($($part).+) ($parse)) };
@@ -536,7 +536,7 @@ pub(super) const PARTS: [(&str, Show); 20] = [
     ("spool.max_age", |settings| settings.spool.as_ref()?.max_age.shown()),
 ];
 
-/// All settings.
+/// Returns all settings.
 pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
     TABLE.into_iter().flatten()
 }

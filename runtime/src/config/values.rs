@@ -187,7 +187,7 @@ pub(super) fn exemplars(text: &str) -> Parsed<Exemplars> {
 
 /// Parses a sampler without its argument; its ratio is 1.
 pub(super) fn sampler(text: &str) -> Parsed<Sampler> {
-    // Children always follow their parent, so parent-based samplers equal the others here.
+    // Children always follow their parent, so a parent-based sampler equals its root sampler here.
     match text.to_ascii_lowercase().as_str() {
         "always_on" | "parentbased_always_on" => Ok(Sampler::AlwaysOn),
         "always_off" | "parentbased_always_off" => Ok(Sampler::AlwaysOff),
@@ -290,8 +290,8 @@ pub(super) fn header(name: &str, value: String) -> Option<(String, Secret)> {
     valid.then(|| (name.to_ascii_lowercase(), Secret::new(value)))
 }
 
-/// Parses resource attributes: `name=value,name=value`, percent-encoded. One invalid attribute invalidates the list, as
-/// the specification asks.
+/// Parses resource attributes: `name=value,name=value`, percent-encoded. As the specification requires, one invalid
+/// attribute invalidates the list.
 pub(super) fn resource_attributes(text: &str) -> Parsed<Vec<(String, String)>> {
     let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
     items.map(resource_attribute).collect()

@@ -207,7 +207,7 @@ impl Config {
     fn with_header_source(self, name: &str, source: HeaderSource) -> Self {
         let name = name.to_ascii_lowercase();
         self.change("otlp.headers", move |config| {
-            // Signals and exporters without headers of their own inherit those of all signals.
+            // Signals and exporters without their own headers inherit the headers for all signals.
             config.settings.otlp.headers.get_or_insert_default();
             config.settings.everywhere(|otlp| otlp.set_header(&name, &source));
         })
@@ -564,7 +564,7 @@ impl Config {
         self.set("busy_times", move |config| config.settings.busy_times = filter.clone().into())
     }
 
-    /// Switches the watchdog for stalls on or off. It reports polls that keep their thread for long.
+    /// Switches the watchdog for stalls on or off. The watchdog reports polls that keep their thread for long.
     ///
     /// ```
     /// # use tracecast::config::Config;

@@ -92,8 +92,8 @@ impl Node {
 }
 
 impl Extent {
-    /// The size of a list or map of these values. Sums cannot overflow: each value was within the limits when it was
-    /// read.
+    /// Returns the size of a list or map of these values. Sums cannot overflow: each value was within the limits when
+    /// it was read.
     fn around<'a>(nodes: impl Iterator<Item = &'a Node>) -> Self {
         nodes.fold(Extent { values: 1, bytes: 0, depth: 1 }, |all, Node { extent, .. }| Extent {
             values: all.values + extent.values,

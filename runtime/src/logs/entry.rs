@@ -122,7 +122,7 @@ impl Entry {
         }
     }
 
-    /// The largest number of attributes, including those of the source location.
+    /// Returns the largest number of attributes, including the attributes of the source location.
     pub(super) fn limit(&self) -> usize {
         self.limits.attributes as usize
     }

@@ -96,7 +96,7 @@ pub(super) fn max_level() -> Level {
     levels.get(usize::from(MAX_LEVEL.load(Ordering::Relaxed))).copied().unwrap_or_default()
 }
 
-/// Whether this process prepares for captures of tests. It is never reset: resetting it could lose events of another
+/// Whether a test has prepared captures in this process. The flag is never reset: a reset could lose events of another
 /// test that begins at the same time.
 static CAPTURES: AtomicBool = AtomicBool::new(false);
 
@@ -108,12 +108,12 @@ pub(super) fn expects_captures() -> bool {
     CAPTURES.load(Ordering::Relaxed)
 }
 
-/// Whether the thread is in a test's capture.
+/// Returns whether the thread is in a test's capture.
 pub(super) fn is_captured() -> bool {
     expects_captures() && capture::current().is_some()
 }
 
-/// Returns whether events of this level and target are enabled, outside of captures. It takes a lock, so the result
+/// Returns whether events of this level and target are enabled, outside of captures. This takes a lock, so the result
 /// must be cached.
 pub(super) fn is_wanted(level: Level, target: &str) -> bool {
     level <= max_level() && current().is_some_and(|inside| level <= inside.filter.level_of(target))

@@ -190,7 +190,7 @@ pub(crate) fn install_for_captures() {
     });
 }
 
-/// Whether events may reach us: through a layer, or through our subscriber or logger.
+/// Returns whether events may reach us: through a layer, or through our subscriber or logger.
 pub(crate) fn receives_events() -> bool {
     let own = subscriber::installed();
     LAYERED.load(Ordering::Relaxed) || own.subscriber || own.logger

@@ -73,7 +73,7 @@ impl LogRecord {
         }
     }
 
-    /// The number of bytes of memory that the record takes.
+    /// Returns the number of bytes of memory that the record takes.
     pub(crate) fn bytes(&self) -> usize {
         let text = |text: &Cow<'static, str>| if matches!(text, Cow::Owned(_)) { text.len() } else { 0 };
         let attribute = |(name, value): &(Cow<'static, str>, OwnedValue)| {
@@ -83,7 +83,7 @@ impl LogRecord {
         size_of::<LogRecord>() + text(&self.target) + text(&self.body) + attributes
     }
 
-    /// The severity number: the first of the four that OpenTelemetry defines for each level.
+    /// Returns the severity number: the first of the four that OpenTelemetry defines for each level, or 0 for `Off`.
     pub(crate) fn severity(&self) -> u8 {
         match self.level {
             Level::Off => 0,

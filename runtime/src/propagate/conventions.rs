@@ -34,12 +34,12 @@ pub enum Conventions {
 }
 
 impl Conventions {
-    /// Whether the old names are written.
+    /// Returns whether the old names are written.
     pub const fn old(self) -> bool {
         self as u8 & Conventions::Old as u8 != 0
     }
 
-    /// Whether the new names are written.
+    /// Returns whether the new names are written.
     pub const fn stable(self) -> bool {
         self as u8 & Conventions::Stable as u8 != 0
     }

@@ -62,7 +62,7 @@ pub struct StepReport {
 }
 
 impl StepReport {
-    /// Whether the step succeeded.
+    /// Returns whether the step succeeded.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -109,7 +109,7 @@ pub struct ShutdownReport {
 }
 
 impl ShutdownReport {
-    /// Whether every step and the final report succeeded, except those that are [best
+    /// Returns whether every step and the final report succeeded, except those that are [best
     /// effort](super::Shutdown::best_effort). Telemetry is always best effort: a backend that is down does not make the
     /// shutdown a failure.
     ///
@@ -124,7 +124,7 @@ impl ShutdownReport {
         self.steps.iter().chain(&self.final_report).all(|step| step.is_ok() || step.best_effort)
     }
 
-    /// The exit code of the process: 0 if the shutdown [succeeded](Self::is_ok), otherwise 1.
+    /// Returns the exit code of the process: 0 if the shutdown [succeeded](Self::is_ok), otherwise 1.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;

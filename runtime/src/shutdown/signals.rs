@@ -62,7 +62,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // A forked child may have taken its own signals meanwhile.
+        // A forked child may have installed its own `Signals` in the meantime.
         let _ = TAKEN_IN.compare_exchange(self.process, 0, AcqRel, Acquire);
         for action in self.actions.drain(..) {
             low_level::unregister(action);

@@ -1,4 +1,4 @@
-//! One step, isolated from all others: it may fail, panic or hang.
+//! One step of a shutdown. If a step fails, panics or hangs, the others still run.
 
 use std::any::Any;
 use std::fmt::Display;

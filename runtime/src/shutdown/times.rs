@@ -30,22 +30,22 @@ impl Times {
         self.began
     }
 
-    /// The time at which the watchdog fires.
+    /// Returns the time at which the watchdog fires.
     pub(super) fn end(self) -> Instant {
         self.began + self.total
     }
 
-    /// The remaining time for steps.
+    /// Returns the remaining time for steps.
     pub(super) fn left_for_steps(self) -> Duration {
         (self.end() - self.reserve()).saturating_duration_since(Instant::now())
     }
 
-    /// The remaining time for the final report. The second half of the reserve belongs to telemetry.
+    /// Returns the remaining time for the final report. The second half of the reserve belongs to telemetry.
     pub(super) fn left_for_final_report(self) -> Duration {
         (self.end() - self.reserve() / 2).saturating_duration_since(Instant::now())
     }
 
-    /// The remaining time until the watchdog fires.
+    /// Returns the remaining time until the watchdog fires.
     pub(super) fn left(self) -> Duration {
         self.end().saturating_duration_since(Instant::now())
     }

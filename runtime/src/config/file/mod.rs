@@ -95,7 +95,7 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     if let Some(at) = map.get("propagator") {
         resource::propagator(reading, &at);
     }
-    // General limits are read first, so that those of a signal override them.
+    // General limits are read first, so that the limits of a signal override them.
     if let Some(at) = map.get("attribute_limits") {
         reading.map_of_settings(&at, "attribute_limits");
     }

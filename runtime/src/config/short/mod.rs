@@ -190,7 +190,7 @@ impl Telemetry {
             .iter()
             .filter_map(|(name, path)| Some((named(name)?, HeaderSource::File(path.clone().into()))));
         let values = self.headers.iter().filter_map(|(name, value)| header(name, value));
-        // A file replaces a value of the same name.
+        // If a header has both a value and a file, the file is used.
         let values = values.filter(|(name, _)| !self.header_files.keys().any(|file| file.eq_ignore_ascii_case(name)));
         let sendable = values.map(|(name, value)| (name, value.into())).chain(files);
         (!self.headers.is_empty() || !self.header_files.is_empty()).then(|| sendable.collect())

@@ -41,7 +41,7 @@ fn document(name: &str) -> Value {
     documents(name).swap_remove(0)
 }
 
-/// The document of this kind and name.
+/// Returns the document of this kind and name.
 fn of_kind(file: &str, kind: &str, name: &str) -> Value {
     let mut found = documents(file).into_iter().filter(|document| document["kind"] == kind);
     found.find(|document| document["metadata"]["name"] == name).unwrap_or_else(|| panic!("{file}: no {kind} {name}"))
@@ -79,7 +79,7 @@ fn every_file_can_be_read() {
     }
 }
 
-/// The configurations of all Collectors, with their names.
+/// Returns the configurations of all Collectors, with their names.
 fn collectors() -> Vec<(String, Value)> {
     let mut all: Vec<_> = COLLECTORS.map(|name| (name.to_owned(), document(name))).into();
     for name in names(&[".yaml"]).into_iter().filter(|name| name.starts_with("kubernetes/")) {
@@ -167,7 +167,7 @@ fn collectors_in_kubernetes_have_the_ports_and_volumes_that_they_name() {
     }
 }
 
-/// The grace period and the environment of each container that runs a service.
+/// Returns the grace period and the environment of each container that runs a service.
 fn services() -> Vec<(String, Value, BTreeMap<String, Value>)> {
     let mut found = Vec::new();
     for name in names(&[".yaml"]).into_iter().filter(|name| !name.contains("values")) {
@@ -257,7 +257,7 @@ fn otlp(config: &Config, signal: Signal) -> Otlp {
     }
 }
 
-/// The variables that a shell reads from a file, or the shell's error.
+/// Returns the variables that a shell reads from a file, or the shell's error.
 #[cfg(unix)]
 fn sourced(name: &str, variables: &[(&str, &str)]) -> Result<std::collections::HashMap<String, String>, String> {
     let script = format!(". '{}' && env", root().join(name).display());

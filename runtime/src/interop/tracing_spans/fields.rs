@@ -90,7 +90,7 @@ impl Visit for Fields {
         self.value(field, OwnedValue::I64(value));
     }
 
-    /// A number that OTLP cannot represent becomes text.
+    /// Converts a number that OTLP cannot represent to text.
     fn record_u64(&mut self, field: &Field, value: u64) {
         match i64::try_from(value) {
             Ok(value) => self.record_i64(field, value),

@@ -73,7 +73,7 @@ impl Callbacks {
         if due.is_empty() {
             return Answers::new();
         }
-        // Slow callbacks come last, so that the others need not wait for them every time.
+        // Slow callbacks come last, so that they do not delay fast ones in every collection.
         due.sort_by_key(|(_, callback)| callback.is_slow());
         let call = |(id, callback): (u64, Arc<dyn Ask>)| -> Call<_> {
             Box::new(move || callback.ask(patience).map(|answer| (id, answer)))
