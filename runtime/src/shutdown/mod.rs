@@ -36,12 +36,13 @@
 //! time that later steps need.
 //!
 //! # The end
-//! Telemetry is exported last. After a signal the process exits with 0 if every step and the final report succeeded, and with 1 if one
-//! failed, panicked or hung. [Best-effort](Shutdown::best_effort) steps and the last export of telemetry do not change the exit code:
-//! if a backend is down, that is reported, and undelivered data is in the report or on disk. If the watchdog fires first, for example
-//! because an exit handler hangs, a line on standard error names the step that hung, and the process exits with 1 without running any
-//! more of its code. After a second SIGTERM or SIGINT, a line names the running step and the process exits
-//! with 1; after a third signal it exits with 1 immediately.
+//! Telemetry is exported last. After a signal the process exits with 0 if every step and the final report succeeded,
+//! and with 1 if one failed, panicked or hung. [Best-effort](Shutdown::best_effort) steps and the last export of
+//! telemetry do not change the exit code: if a backend is down, that is reported, and undelivered data is in the report
+//! or on disk. If the watchdog fires first, for example because an exit handler hangs, a line on standard error names
+//! the step that hung, and the process exits with 1 without running any more of its code. After a second SIGTERM or
+//! SIGINT, a line names the running step and the process exits with 1; after a third signal it exits with 1
+//! immediately.
 //!
 //! Signals are handled only if [`Shutdown::on_signals`] is called.
 
@@ -271,8 +272,8 @@ impl Shutdown {
         self
     }
 
-    /// Runs the steps and the final report and flushes telemetry; does not exit the process. The shutdown takes no longer than
-    /// the watchdog allows; steps that hang are abandoned.
+    /// Runs the steps and the final report and flushes telemetry; does not exit the process. The shutdown takes no
+    /// longer than the watchdog allows; steps that hang are abandoned.
     ///
     /// Blocks the calling thread; in async programs use [`Shutdown::run_async`].
     ///
