@@ -266,7 +266,8 @@ impl OtlpSettings {
         with_insecure(insecure: bool) => insecure = Some(insecure);
     }
 
-    /// Adds a header to each request. If any header is set here, those set for all signals are not used.
+    /// Adds a header to each request. Headers set here replace the headers that were set before for all signals;
+    /// headers that are set for all signals later are added.
     ///
     /// ```
     /// # use tracecast::config::{OtlpSettings, Secret};

@@ -54,7 +54,7 @@ pub fn layer() -> SpanLayer {
 }
 
 impl SpanLayer {
-    /// Also records events of `tracing` on their spans.
+    /// Makes the layer also record events of `tracing`, each on the innermost `tracing` span around it.
     ///
     /// ```
     /// use tracing_subscriber::layer::SubscriberExt as _;
