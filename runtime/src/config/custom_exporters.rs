@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::trace::external::ExternalExporter;
 
 /// Span exporters that the program provides. They cannot be cloned: clones of a configuration share them, and the first
-/// that starts takes them.
+/// clone that starts telemetry takes them.
 #[derive(Clone, Default)]
 pub(crate) struct CustomExporters(Arc<Mutex<Vec<Box<dyn ExternalExporter>>>>);
 

@@ -1,4 +1,4 @@
-//! Addresses of receivers. User info and query may hold tokens, so they never print.
+//! Addresses of receivers. User info and query may contain tokens, so they are never printed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,8 @@ use std::str::FromStr;
 use super::problem::Wrong;
 use crate::base::secret::Secret;
 
-/// The address of a receiver, such as `http://collector:4318/v1/traces`. It prints without user info and query.
+/// The address of a receiver, such as `http://collector:4318/v1/traces`. It prints with `[secret]` in place of user
+/// info and query.
 ///
 /// ```
 /// use tracecast::config::Endpoint;
@@ -42,22 +43,22 @@ impl Scheme {
 }
 
 impl Endpoint {
-    /// The host, without the brackets of an IPv6 address.
+    /// Returns the host, without the brackets of an IPv6 address.
     pub(crate) fn host(&self) -> &str {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// The port, if the address has one.
+    /// Returns the port, if the address has one.
     pub(crate) fn port(&self) -> Option<u16> {
         self.port
     }
 
-    /// The path; empty if the address has none.
+    /// Returns the path; empty if the address has none.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    /// True if the connection is encrypted; `None` if the address has no scheme.
+    /// Returns whether the connection is encrypted; `None` if the address has no scheme.
     pub(crate) fn is_tls(&self) -> Option<bool> {
         self.scheme.map(|scheme| scheme == Scheme::Https)
     }
@@ -78,18 +79,18 @@ impl Endpoint {
         Endpoint { path: String::new(), query: None, ..self }
     }
 
-    /// Host and port, as a request names them.
+    /// Returns host and port as they are written in a request.
     pub(crate) fn authority(&self) -> String {
         let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
         format!("{}{port}", self.host)
     }
 
-    /// User and password; only requests may hold them.
+    /// Returns user and password, which must be used in requests only.
     pub(crate) fn user_info(&self) -> Option<&Secret> {
         self.user_info.as_ref()
     }
 
-    /// The query; only requests may hold it.
+    /// Returns the query, which must be used in requests only.
     pub(crate) fn query(&self) -> Option<&Secret> {
         self.query.as_ref()
     }
@@ -167,7 +168,7 @@ pub(super) fn parse(text: &str) -> Result<Endpoint, Wrong> {
     Ok(Endpoint { scheme, user_info, host: host.to_owned(), port, path: path.to_owned(), query })
 }
 
-/// Makes the error of an address. It shows the address only if that has neither user info nor query.
+/// Creates the error of an invalid address. The error shows the address only if it has neither user info nor query.
 pub(super) fn wrong(text: &str, complaint: &'static str) -> Wrong {
     let wrong = Wrong::new(complaint, ACCEPTED);
     if text.contains(['@', '?']) { wrong.secret() } else { wrong }

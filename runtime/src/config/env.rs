@@ -1,6 +1,6 @@
-//! Reads settings from variables: `OTEL_*`, and ours.
+//! Reads settings from environment variables: OpenTelemetry's `OTEL_*` and our own.
 //!
-//! An empty variable counts as not set. An invalid one is ignored, and reported with what is accepted.
+//! An empty variable counts as not set. An invalid value is ignored and reported, together with the accepted values.
 
 use std::path::PathBuf;
 
@@ -26,19 +26,19 @@ pub(super) struct Variables<'a> {
 }
 
 impl Variables<'_> {
-    /// The value of a variable, without surrounding white space; `None` if it is empty or not set.
+    /// Returns the value of a variable, without surrounding white space; `None` if it is empty or not set.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let text = (self.lookup)(name)?;
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Parses a text; reports an invalid one.
+    /// Parses a text. Reports an invalid one and returns `None`.
     fn parsed<T>(&mut self, name: &str, text: &str, parse: impl FnOnce(&str) -> Parsed<T>) -> Option<T> {
         parse(text).map_err(|wrong| self.complain(name, text, wrong)).ok()
     }
 
-    /// Parses a text and sets the value; reports an invalid one. True if it was valid.
+    /// Parses a text and sets the value. Reports an invalid text and returns false.
     pub(super) fn put<T>(
         &mut self,
         name: &str,
@@ -59,7 +59,8 @@ impl Variables<'_> {
         true
     }
 
-    /// Sets a limit of the spool. Reports it if there is no spool, which `TC_SPOOL_DIR` or a file creates.
+    /// Sets a limit of the spool, or reports that there is no spool, which `TC_SPOOL_DIR` or a file creates. Always
+    /// returns false, because the limit does not become the spool's origin.
     pub(super) fn spool_bound<T>(
         &mut self,
         name: &str,
@@ -75,7 +76,8 @@ impl Variables<'_> {
         false
     }
 
-    /// Sets the file of a client certificate or of its key. Reports it if the other one is missing.
+    /// Sets the file of a client certificate or of its key. If the other of the two is not set, reports that and sets
+    /// nothing.
     pub(super) fn client_file(
         &mut self,
         name: &str,
@@ -95,7 +97,8 @@ impl Variables<'_> {
         self.put(name, text, values::path, |settings, path| *place(settings) = Some(path))
     }
 
-    /// Adds headers whose values are in files to those of the variable with values.
+    /// Adds headers whose values are read from files to the headers that are set so far. A header with the same name is
+    /// replaced.
     pub(super) fn header_files(
         &mut self,
         name: &str,
@@ -109,8 +112,8 @@ impl Variables<'_> {
         })
     }
 
-    /// Sets a list of exporters. Invalid names are skipped and reported; if no name is valid, the variable counts as
-    /// not set.
+    /// Sets a list of exporters. Invalid names are skipped and reported; if no name is valid, sets nothing and returns
+    /// false.
     pub(super) fn exporters(
         &mut self,
         name: &str,
@@ -176,7 +179,8 @@ pub(super) fn http_proxy(variables: &mut Variables<'_>, name: &'static str, text
     variables.put(name, text, proxy::parse, |settings, proxy| settings.proxies.http = Some(proxy))
 }
 
-/// Turns everything off; overrides `OTEL_ENABLED=true`.
+/// Turns all telemetry off if the value is `true`, which overrides `OTEL_ENABLED=true`. Returns whether that changed
+/// the setting.
 pub(super) fn sdk_disabled(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     let is_off = variables.parsed(name, text, values::standard_switch) == Some(true);
     let is_new = is_off && variables.config.settings.enabled != Some(false);
@@ -186,7 +190,7 @@ pub(super) fn sdk_disabled(variables: &mut Variables<'_>, name: &'static str, te
     is_new
 }
 
-/// Sets resource attributes. Variables of single attributes are read later, so they override these.
+/// Sets resource attributes. Variables of single attributes are read later, so they override the ones set here.
 pub(super) fn resource_attributes(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     let Some(attributes) = variables.parsed(name, text, values::resource_attributes) else { return false };
     for (attribute, value) in attributes {
@@ -198,7 +202,7 @@ pub(super) fn resource_attributes(variables: &mut Variables<'_>, name: &'static 
 
 pub(super) fn propagators(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     let (propagators, wrong) = values::propagators(text);
-    // A list of invalid names only is not the same as `none`: the defaults stay.
+    // If all names are invalid, the defaults stay, whereas `none` disables propagation.
     let understood = !propagators.is_empty() || wrong.is_empty();
     if understood {
         variables.config.settings.propagators = propagators;
@@ -234,7 +238,8 @@ pub(super) fn log_filter(variables: &mut Variables<'_>, name: &'static str, text
     true
 }
 
-/// Sets the ratio of the sampler that `OTEL_TRACES_SAMPLER` names; other samplers ignore it.
+/// Sets the ratio of a ratio sampler; other samplers ignore it. Without `OTEL_TRACES_SAMPLER`, reports that it is
+/// required.
 pub(super) fn sampler_argument(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     if matches!(variables.config.settings.traces.sampler, Sampler::Ratio(_)) {
         let ratio = |text: &str| values::ratio(text).map_err(|wrong| wrong.using("1"));

@@ -121,12 +121,12 @@ fn check_problem(problem: &Problem, text: &str) {
     assert!(!printed.contains(SECRET) || text.contains(SECRET), "{printed}");
 }
 
-/// The kind of a value.
+/// Returns the kind of a value.
 fn kind(node: &Node) -> &Kind {
     &node.kind
 }
 
-/// The number of levels and values of a tree.
+/// Returns the number of levels and of values of a tree.
 fn extent(node: &Node) -> (usize, usize) {
     let join = |(depth, nodes): (usize, usize), child: &Node| {
         let (below, more) = extent(child);
@@ -231,7 +231,7 @@ impl Document {
     }
 
     fn anchored(&mut self, random: &mut Random, depth: usize) {
-        // The anchor is counted after those inside its value, but its name precedes the value in the text.
+        // The anchor is counted after the anchors inside its value, but its name precedes the value in the text.
         let before = self.anchors;
         let mut inside = Document { text: String::new(), anchors: before };
         inside.value(random, depth + 1);
@@ -286,7 +286,7 @@ impl Document {
         self.text.push_str(random.pick(&SCALARS));
     }
 
-    /// A small document that is large or deep once its aliases are expanded.
+    /// Creates a small document that is large or deep once its aliases are expanded.
     fn hostile(&mut self, random: &mut Random) {
         let large = "x".repeat(1 << random.below(15));
         let many = 1 << random.below(13);

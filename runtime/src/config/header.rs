@@ -17,7 +17,7 @@ pub(crate) enum HeaderSource {
     Callback(HeaderCallback),
 }
 
-/// Returns a header's current value; `None` if there is none at the moment.
+/// A function that returns a header's current value; `None` if there is none at the moment.
 pub(crate) type HeaderCallback = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 
 impl From<Secret> for HeaderSource {

@@ -43,7 +43,7 @@ impl fmt::Debug for Layer {
 
 impl Config {
     /// Applies a section of the application's own configuration to settings that no variable and no earlier call has
-    /// set. Has no effect beside a file in OpenTelemetry's format, because such a file is complete.
+    /// set. Has no effect if the settings come from a file in OpenTelemetry's format, because such a file is complete.
     ///
     /// ```
     /// use tracecast::config::{Config, Telemetry};
@@ -119,7 +119,7 @@ impl Config {
         }
     }
 
-    /// Applies the layers of this configuration over `fresh`, the settings that its source has now.
+    /// Returns `fresh`, the settings that the source has now, with the layers of this configuration applied.
     pub(crate) fn read_again(&self, fresh: Config) -> Config {
         let problems = fresh.problems.clone();
         let mut next = fresh;
@@ -128,8 +128,8 @@ impl Config {
         Config { layers: self.layers.clone(), custom_exporters: self.custom_exporters.clone(), problems, ..next }
     }
 
-    /// Names the settings that differ between two configurations: first those that can change at run time, then those
-    /// that need a restart.
+    /// Returns the names of the settings that differ between two configurations: first those that can change at run
+    /// time, then those that need a restart.
     pub(crate) fn differences(&self, other: &Config) -> (Vec<&'static str>, Vec<&'static str>) {
         let exporters = |config: &Config| Signal::ALL.map(|signal| config.resolved(signal));
         let named = |when: When| {

@@ -81,7 +81,7 @@ impl LogFilter {
         LogFilter { level, targets: Vec::new() }
     }
 
-    /// The least important level that passes for a target.
+    /// Returns the most verbose level that is enabled for a target.
     #[cfg(any(test, has_logs))]
     pub(crate) fn level_of(&self, target: &str) -> Level {
         let fits =
@@ -90,7 +90,7 @@ impl LogFilter {
         fitting.max_by_key(|(prefix, _)| prefix.len()).map_or(self.level, |(_, level)| *level)
     }
 
-    /// Parses directives. Invalid ones are skipped and reported.
+    /// Parses directives. Invalid ones are skipped and reported; without a valid one, there is no filter.
     pub(super) fn read(text: &str) -> (Option<LogFilter>, Vec<Wrong>) {
         // A word alone is more likely a misspelt level than a target.
         LogFilter::read_by(text, Level::default(), ACCEPTED, |text| text.contains("::"))
@@ -102,7 +102,7 @@ impl LogFilter {
         LogFilter::read_by(text, Level::Off, ACCEPTED_IN_RUST_LOG, |_| true)
     }
 
-    /// `rest` is the level of targets that no directive names, unless a directive is a level alone.
+    /// Parses directives. `rest` is the level of targets that no directive names, unless a directive is a level alone.
     fn read_by(
         text: &str,
         rest: Level,

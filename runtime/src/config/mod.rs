@@ -1,7 +1,8 @@
 //! Configuration: which signals are exported, where, and within which limits.
 //!
-//! [`Config::from_env`] reads the `OTEL_*` variables, or the file that `OTEL_CONFIG_FILE` names; [`Config::from_file`]
-//! reads such a file. The `with_…` methods override both. By default nothing is exported.
+//! [`Config::from_env`] reads the `OTEL_*` variables, or instead of them the file that `OTEL_CONFIG_FILE` names, and
+//! Tracecast's own variables. [`Config::from_file`] reads such a file. The `with_…` methods override both sources. By
+//! default nothing is exported.
 //!
 //! ```
 //! use tracecast::config::{Config, Signal};
@@ -120,26 +121,27 @@ pub(crate) struct Settings {
     pub strict: bool,
     /// Configured resource attributes, among them `service.name` and `tc.role`.
     pub resource: Resource,
-    /// How Tracecast is connected to the OpenTelemetry API: its global provider and current context.
+    /// The connection of Tracecast to the OpenTelemetry API: its global provider and current context.
     pub interop: Interop,
-    /// Whether our spans are spans of `tracing` too; `None` if no setting decides it, only `set_emitting`.
+    /// Whether our spans are also emitted as spans of `tracing`; `None` leaves that to `set_emitting`.
     pub tracing_emit: Option<bool>,
-    /// Formats in which context travels.
+    /// The formats in which contexts are propagated.
     pub propagators: Vec<Propagator>,
-    /// The levels from which log events are recorded, by target.
+    /// The most verbose level at which log events are recorded, by target.
     pub log_filter: Masked<LogFilter>,
-    /// The least important level of Tracecast's own diagnostics that is printed.
+    /// The most verbose level of Tracecast's own diagnostics that are printed.
     pub diagnostics_level: Level,
     /// Semantic conventions to use before they become the default, such as `http` or `database/dup`.
     pub semconv: Vec<Masked<String>>,
     /// The components that record spans.
     pub filter: Masked<Filter>,
-    /// Which spans record how long they were polled, beside those that ask for it.
+    /// The spans that record the duration of their polls, by rules. If no rule names a span, the option `busy` of its
+    /// function decides.
     pub busy_times: Masked<Filter>,
-    /// Whether a watchdog looks for polls that keep their thread, and how long these last at least.
+    /// Whether a watchdog reports polls that keep their thread for at least `stall_threshold`.
     pub stalls: bool,
     pub stall_threshold: std::time::Duration,
-    /// Bytes that all buffers may take together.
+    /// The limit for all buffers together, in bytes.
     pub memory_limit: usize,
     /// The on-disk buffer for spans and log records that could not be sent; none by default.
     pub spool: Option<Spool>,
@@ -208,7 +210,8 @@ impl Config {
         Config::default()
     }
 
-    /// Reads the process's environment: the file named by `OTEL_CONFIG_FILE`, else the other `OTEL_*` variables.
+    /// Reads the process's environment: the file named by `OTEL_CONFIG_FILE`, or without one the `OTEL_*` variables; in
+    /// both cases also Tracecast's own variables, such as `TC_ROLE`.
     ///
     /// Never fails. An invalid variable is ignored; an invalid file turns telemetry off. [`problems`](Config::problems)
     /// lists both.
@@ -270,7 +273,7 @@ impl Config {
         sources::yaml(text, &lookup)
     }
 
-    /// Problems found in the settings, in the order in which they were found.
+    /// Returns the problems found in the settings, in the order in which they were found.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -298,7 +301,8 @@ impl Config {
         whole.into_iter().find(|(name, _)| *name == setting).and_then(|(_, show)| show(&self.settings))
     }
 
-    /// Returns the origin of a setting, by its name, as in `traces.sampler`.
+    /// Returns the origin of a setting, by its name, as in `traces.sampler`. An unknown name has the origin
+    /// [`Origin::Default`].
     ///
     /// ```
     /// use tracecast::config::{Config, Origin};
@@ -346,7 +350,7 @@ impl Config {
         self.resource_text("tc.role")
     }
 
-    /// True if the signal has a destination.
+    /// Returns whether the signal has a destination.
     ///
     /// ```
     /// use tracecast::config::{Config, Signal};
@@ -398,7 +402,7 @@ impl Config {
             }
             None => Vec::new(),
         };
-        // `none` for a signal holds for the console, too.
+        // If the exporters of a signal are `none`, the console is not added either.
         let silenced = exporters.as_ref().is_some_and(Vec::is_empty);
         if self.settings.debug && !silenced && !all.contains(&Destination::Console) {
             all.push(Destination::Console);

@@ -40,7 +40,7 @@ impl Signal {
     /// ```
     pub const ALL: [Signal; 3] = [Signal::Traces, Signal::Metrics, Signal::Logs];
 
-    /// `traces`, `metrics` or `logs`.
+    /// Returns the name of the signal: `traces`, `metrics` or `logs`.
     ///
     /// ```
     /// # use tracecast::config::Signal;
@@ -76,7 +76,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// `grpc`, `http/protobuf` or `http/json`.
+    /// Returns the name of the protocol: `grpc`, `http/protobuf` or `http/json`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Protocol::Grpc => "grpc",
@@ -136,7 +136,7 @@ impl TlsFiles {
         TlsFiles { ca: Some(ca.into().into()), ..self }
     }
 
-    /// Presents this client certificate to the receiver.
+    /// Presents this client certificate, with its key, to the receiver.
     ///
     /// ```
     /// use tracecast::config::TlsFiles;
@@ -158,7 +158,7 @@ impl TlsFiles {
     }
 }
 
-/// An endpoint, and how its path is used.
+/// An endpoint with the rule for its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
     /// For all signals: over HTTP each signal appends its own path, `/v1/traces` and so on.
@@ -204,7 +204,8 @@ pub struct OtlpSettings {
     pub(crate) insecure: Option<bool>,
 }
 
-/// Methods that set an option of one signal or exporter, named like those of [`Config`](super::Config) for all signals.
+/// Defines methods that set an option of one signal or exporter. The methods of [`Config`](super::Config) with the same
+/// names set the option for all signals.
 macro_rules! options {
     ($($(#[$doc:meta])* $method:ident($option:ident: $type:ty) => $field:ident = $value:expr;)*) => {$(
         $(#[$doc])*
@@ -265,7 +266,8 @@ impl OtlpSettings {
         with_insecure(insecure: bool) => insecure = Some(insecure);
     }
 
-    /// Adds a header to each request. Headers set here replace all of those set for all signals.
+    /// Adds a header to each request. Headers set here replace the headers that were set before for all signals;
+    /// headers that are set for all signals later are added.
     ///
     /// ```
     /// # use tracecast::config::{OtlpSettings, Secret};
@@ -329,7 +331,7 @@ impl OtlpSettings {
         }
     }
 
-    /// The configured protocol, or the one that follows from the port.
+    /// Returns the configured protocol, or the default for the endpoint's port.
     pub(super) fn effective_protocol(&self) -> Protocol {
         let port = self.address.as_ref().and_then(|address| address.endpoint().port());
         let by_port = if port == Some(4317) { Protocol::Grpc } else { Protocol::default() };

@@ -23,13 +23,13 @@ pub(crate) struct Traces {
     pub(crate) exporters: Option<Vec<Exporter>>,
     /// OTLP settings of this signal; fields that are not set fall back to `Settings::otlp`.
     pub(crate) otlp: OtlpSettings,
-    /// The sampler of root spans. Children always follow their parent, also a remote one.
+    /// The sampler of root spans. Children always follow their parent, even a remote one.
     pub(crate) sampler: Sampler,
     /// Limits of one span.
     pub(crate) limits: Limits,
     /// The maximum number of attributes of one link; `None` means 128.
     pub(crate) attributes_per_link: Option<u32>,
-    /// How spans are batched into requests.
+    /// The batching of spans into requests.
     pub(crate) batch: Batch,
 }
 
@@ -48,15 +48,15 @@ pub(crate) struct Metrics {
     pub(crate) timeout: Duration,
     /// Whether points count from the beginning or from the last export.
     pub(crate) temporality: TemporalityPreference,
-    /// The shape of histograms that do not name their own.
+    /// The aggregation of histograms that declare none.
     pub(crate) histograms: HistogramAggregation,
-    /// Which measurements become exemplars.
+    /// The choice of measurements that become exemplars.
     pub(crate) exemplars: Exemplars,
     /// The maximum number of series of each raw OpenTelemetry instrument.
     pub(crate) cardinality: CardinalityLimits,
-    /// Whether metrics about telemetry itself also have the names of the conventions.
+    /// Whether metrics about telemetry itself are also exported under the names of OpenTelemetry's conventions.
     pub(crate) sdk_names: bool,
-    /// How metrics are changed before they are exported, declared ones and those of raw OpenTelemetry instruments.
+    /// Changes to metrics before they are exported: to declared metrics and those of raw OpenTelemetry instruments.
     pub(crate) views: Vec<View>,
 }
 
@@ -95,8 +95,8 @@ pub enum TemporalityPreference {
     Cumulative,
     /// All counters and histograms count from the previous export.
     Delta,
-    /// Counters and histograms count from the previous export. Observable counters of the OpenTelemetry API count from the start,
-    /// because a delta of them would have to be remembered.
+    /// Counters and histograms count from the previous export. Observable counters of the OpenTelemetry API count from
+    /// the start, because their last values would have to be stored to compute deltas.
     LowMemory,
 }
 
@@ -110,7 +110,7 @@ impl TemporalityPreference {
     }
 }
 
-/// Where metrics are served to scrapers.
+/// The address at which metrics are served to scrapers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ScrapeAddress {
     pub(crate) host: Masked<String>,
@@ -143,7 +143,7 @@ pub(crate) struct Logs {
     pub(crate) otlp: OtlpSettings,
     /// Limits of one log record.
     pub(crate) limits: LogLimits,
-    /// How spans or log records are batched into requests.
+    /// The batching of log records into requests.
     pub(crate) batch: Batch,
     /// The format of log lines on standard error. `None` means [`LogFormat::Auto`] if log records are exported or a
     /// level is configured, and no lines otherwise.
@@ -302,7 +302,7 @@ impl fmt::Display for Destination {
     }
 }
 
-/// How spans or log records are batched into requests.
+/// Settings for the batching of spans or log records into requests.
 ///
 /// ```
 /// use std::time::Duration;
@@ -397,17 +397,17 @@ pub(crate) struct Resource {
 }
 
 impl Resource {
-    /// The value of an attribute.
+    /// Returns the value of an attribute, if it is set.
     pub(crate) fn get(&self, name: &str) -> Option<&OwnedValue> {
         self.masked(name).map(|value| &**value)
     }
 
-    /// The value of an attribute; it may be hidden.
+    /// Returns the value of an attribute, if it is set. The value may be hidden.
     pub(super) fn masked(&self, name: &str) -> Option<&Masked<OwnedValue>> {
         self.attributes.iter().find(|(given, _)| given == name).map(|(_, value)| value)
     }
 
-    /// A copy without the attributes that are settings of their own.
+    /// Returns a copy without the attributes that are settings of their own, such as `service.name`.
     pub(super) fn others(&self) -> Resource {
         let mut others = self.clone();
         others.attributes.retain(|(name, _)| setting_of(name).is_none());
@@ -423,7 +423,8 @@ impl Resource {
     }
 }
 
-/// The setting of a resource attribute that is one by itself.
+/// Returns the setting of a resource attribute that is a setting of its own, such as `service.name`; `None` for other
+/// attributes.
 pub(super) fn setting_of(attribute: &str) -> Option<&'static str> {
     match attribute {
         "service.name" => Some("service_name"),

@@ -40,7 +40,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The variable, or the path in the file.
+    /// Returns the variable, or the path in the file.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -51,7 +51,7 @@ impl Problem {
         &self.what
     }
 
-    /// True if the problem makes the whole file unusable; otherwise only this setting is ignored.
+    /// Returns whether the problem makes the whole file unusable; otherwise only this setting is ignored.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -92,7 +92,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A parser's verdict on a text. The caller adds where the text was found.
+/// The reason why a parser rejects a text. The caller adds the place where the text was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
     pub(super) complaint: Cow<'static, str>,
@@ -100,17 +100,17 @@ pub(crate) struct Wrong {
     /// The invalid part of the text; it is shown instead of the whole text.
     pub(super) part: Option<String>,
     pub(super) used: Option<Cow<'static, str>>,
-    /// The text may hold a secret.
+    /// Whether the text may contain a secret.
     pub(super) secret: bool,
 }
 
 impl Wrong {
-    /// A text that is not accepted, and what is: `is not a ratio`, `a number from 0 to 1`.
+    /// Creates the reason from a complaint and a list of accepted values: `is not a ratio`, `a number from 0 to 1`.
     pub(super) fn new(complaint: impl Into<Cow<'static, str>>, accepted: impl fmt::Display) -> Self {
         Wrong::with_help(complaint, format!("expected {accepted}"))
     }
 
-    /// A text that is not used for another reason, and what the operator can do, or the consequence.
+    /// Creates the reason from a complaint and a help for the operator: what to do, or the consequence.
     pub(super) fn with_help(complaint: impl Into<Cow<'static, str>>, help: impl Into<Cow<'static, str>>) -> Self {
         Wrong { complaint: complaint.into(), help: help.into(), part: None, used: None, secret: false }
     }
@@ -127,12 +127,12 @@ impl Wrong {
         Wrong { secret: true, ..self }
     }
 
-    /// Makes the problem of a setting without a value to show.
+    /// Creates the problem of a setting without a value to show.
     pub(super) fn at_place(self, what: impl Into<String>, severity: Severity) -> Problem {
         Problem { value: None, ..self.at(what, &Masked::default(), severity) }
     }
 
-    /// Makes the problem of a setting with this text.
+    /// Creates the problem of a setting with this text.
     pub(super) fn at(self, what: impl Into<String>, text: &Masked<String>, severity: Severity) -> Problem {
         let hidden = text.is_hidden() || self.secret;
         let shown = self.part.as_deref().unwrap_or(text);
@@ -178,7 +178,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// All problems, warnings included.
+    /// Returns all problems, warnings included.
     ///
     /// ```
     /// # use tracecast::config::Config;

@@ -21,7 +21,8 @@ pub(crate) struct Proxies {
 }
 
 impl Proxies {
-    /// Chooses the proxy for an endpoint. gRPC always uses a tunnel, so it takes the proxy for `https`.
+    /// Returns the proxy for an endpoint; `None` if it is reached directly. gRPC always uses a tunnel, so it takes the
+    /// proxy for `https`.
     pub(super) fn of(&self, endpoint: &Endpoint, is_grpc: bool) -> Option<Masked<Endpoint>> {
         let plain = endpoint.is_tls() == Some(false);
         let proxy = if plain && !is_grpc { &self.http } else { &self.https };
@@ -40,7 +41,7 @@ pub(super) fn parse(text: &str) -> Parsed<Masked<Endpoint>> {
     })
 }
 
-/// True if a host is reached without a proxy: this machine, or a host in the list.
+/// Returns whether a host is reached without a proxy: this machine, or a host in the list.
 fn is_bypassed(list: &str, host: &str, port: u16) -> bool {
     let host = host.to_ascii_lowercase();
     let address: Option<IpAddr> = host.parse().ok();
@@ -50,8 +51,8 @@ fn is_bypassed(list: &str, host: &str, port: u16) -> bool {
     list.split(',').map(|item| item.trim().to_ascii_lowercase()).any(|item| fits(&item, &host, address, port))
 }
 
-/// True if an item of the list matches the host: `*`, a network, an address or a domain, the latter two with or without
-/// a port.
+/// Returns whether an item of the list matches the host. An item is `*`, a network, an address or a domain; an address
+/// or a domain may have a port.
 fn fits(item: &str, host: &str, address: Option<IpAddr>, port: u16) -> bool {
     if item == "*" {
         return true;

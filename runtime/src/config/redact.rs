@@ -23,7 +23,7 @@ impl Redact {
         Redact(Arc::new(hook))
     }
 
-    /// Calls the hook. Returns the replacement; `None` keeps the text.
+    /// Calls the hook. Returns the replacement, which is `UNKNOWN` if the hook panics, or `None` to keep the text.
     pub(crate) fn instead(&self, name: &str, text: &str) -> Option<String> {
         panic::catch_unwind(AssertUnwindSafe(|| (self.0)(name, text))).unwrap_or_else(|_| Some(UNKNOWN.to_owned()))
     }

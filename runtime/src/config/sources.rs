@@ -26,7 +26,7 @@ fn with_proxies(config: Config, lookup: Lookup<'_>) -> Config {
     variables.config
 }
 
-/// Reads the variables, or the file that `OTEL_CONFIG_FILE` names. Beside a file, other `OTEL_*` variables are ignored.
+/// Reads the variables. If `OTEL_CONFIG_FILE` names a file, reads the file instead of the other `OTEL_*` variables.
 pub(super) fn variables(lookup: Lookup<'_>) -> Config {
     let mut variables = Variables { lookup, config: Config::default() };
     if let Some(path) = variables.text("OTEL_CONFIG_FILE") {

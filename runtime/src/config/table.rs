@@ -62,12 +62,12 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// True for the settings of proxies.
+    /// Returns whether this is a setting of proxies.
     pub(super) fn is_proxy(&self) -> bool {
         self.name.starts_with("proxy.")
     }
 
-    /// True for the OTLP settings of this signal alone.
+    /// Returns whether this is an OTLP setting of this signal alone.
     pub(super) fn is_otlp_of(&self, signal: Signal) -> bool {
         self.name.strip_prefix(signal.name()).is_some_and(|rest| rest.starts_with(".otlp."))
     }
@@ -91,7 +91,7 @@ pub(super) struct InFile {
 }
 
 impl InFile {
-    /// The path of the map that contains the value, and the value's key.
+    /// Returns the path of the map that contains the value, and the value's key.
     pub(super) fn place(&self) -> (&'static str, &'static str) {
         self.path.rsplit_once('.').unwrap_or(("", self.path))
     }
@@ -150,7 +150,7 @@ impl Shown for Address {
     }
 }
 
-/// The format of each type.
+/// Implements `Shown` for types by their formats.
 macro_rules! shown {
     ($($format:literal: $($type:ty),+;)+) => { $(shown!(@ $format $($type)+);)+ };
     (@ $format:literal $($type:ty)+) => {$(
@@ -200,7 +200,7 @@ macro_rules! section {
     };
 }
 
-/// Reads a value of the file, in the forms of `read`.
+/// Reads a value of the file, with the same forms as the macro `read`.
 macro_rules! file {
     ($field:tt (via $read:expr)) => { $read };
     ($field:tt ($parse:expr => $($part:ident).+)) => { file!(($($part).+) ($parse)) };
@@ -234,7 +234,7 @@ macro_rules! setting {
     };
 }
 
-/// A setting without sources.
+/// A setting without sources, from which the rows take the fields that they omit.
 const NOWHERE: Setting = Setting {
     name: "",
     when: When::Never,
@@ -383,7 +383,7 @@ macro_rules! otlp {
     ]};
 }
 
-/// OTLP settings for all signals. Only these are in the section.
+/// OTLP settings for all signals. Those of single signals cannot be set in the section.
 const OTLP: [Setting; 9] = {
     let [protocol, endpoint, headers, ca, certificate, key, compression, timeout, insecure] =
         otlp!("", "", (otlp), Address::Base);
@@ -444,7 +444,7 @@ macro_rules! batch {
     };
 }
 
-/// Of single signals. A limit of a signal comes after the one of all signals, which it replaces.
+/// Settings of single signals. A limit of a signal comes after the limit for all signals, because it replaces that one.
 const SIGNALS: [Setting; 19] = [
     exporters!("traces.exporters", traces, "OTEL_TRACES_EXPORTER"),
     setting!("traces.sampler", Now, (traces.sampler),
@@ -536,7 +536,7 @@ pub(super) const PARTS: [(&str, Show); 20] = [
     ("spool.max_age", |settings| settings.spool.as_ref()?.max_age.shown()),
 ];
 
-/// All settings.
+/// Returns all settings.
 pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
     TABLE.into_iter().flatten()
 }

@@ -34,7 +34,8 @@ pub(super) fn switch(text: &str) -> Parsed<bool> {
     one_of(text, &names, "is not a boolean", "true or false")
 }
 
-/// Parses a boolean as the specification defines it: everything but `true` is false.
+/// Parses a boolean as the specification defines it: only `true`, in any case, is true. Texts other than `true` and
+/// `false` are reported, and count as false.
 pub(super) fn standard_switch(text: &str) -> Parsed<bool> {
     let names = [("true", true), ("false", false)];
     one_of(text, &names, "is not a boolean", "true or false").map_err(|wrong| wrong.using("false"))
@@ -49,7 +50,7 @@ pub(super) fn truth(text: &str) -> Parsed<bool> {
     }
 }
 
-/// Whether spans are emitted, which takes a feature.
+/// Parses whether our spans are emitted to `tracing`; `true` requires the feature `tracing-emit`.
 pub(super) fn tracing_emit(text: &str) -> Parsed<bool> {
     let accepted = "false, or true with the feature `tracing-emit` of `tracecast`";
     match switch(text) {
@@ -59,7 +60,7 @@ pub(super) fn tracing_emit(text: &str) -> Parsed<bool> {
     }
 }
 
-/// Names separated by commas.
+/// Parses names that are separated by commas.
 pub(super) fn names(text: &str) -> Parsed<Vec<Masked<String>>> {
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
     Ok(names.map(|name| Masked::from(name.to_owned())).collect())
@@ -78,7 +79,7 @@ pub(super) fn exporter(name: &str, of_metrics: bool) -> Parsed<Option<Exporter>>
     match name.to_ascii_lowercase().as_str() {
         "prometheus" if of_metrics => Ok(Some(Exporter::Prometheus)),
         "otlp" => Ok(Some(Exporter::Otlp(Box::default()))),
-        // An older name of `console`.
+        // `logging` is an older name of `console`.
         "console" | "logging" => Ok(Some(Exporter::Console)),
         "none" => Ok(None),
         _ => {
@@ -135,7 +136,7 @@ pub(super) fn port(text: &str) -> Parsed<u16> {
     number.ok_or_else(|| Wrong::new("is not a port", "a whole number from 1 to 65535"))
 }
 
-/// Parses a size: `64MiB`, `500 MB`, or a number of bytes.
+/// Parses a size of at least 1 MiB: `64MiB`, `500 MB`, or a number of bytes.
 pub(super) fn bytes(text: &str) -> Parsed<usize> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
     let unit = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
@@ -186,7 +187,7 @@ pub(super) fn exemplars(text: &str) -> Parsed<Exemplars> {
 
 /// Parses a sampler without its argument; its ratio is 1.
 pub(super) fn sampler(text: &str) -> Parsed<Sampler> {
-    // Children always follow their parent, so parent-based samplers equal the others here.
+    // Children always follow their parent, so a parent-based sampler equals its root sampler here.
     match text.to_ascii_lowercase().as_str() {
         "always_on" | "parentbased_always_on" => Ok(Sampler::AlwaysOn),
         "always_off" | "parentbased_always_off" => Ok(Sampler::AlwaysOff),
@@ -246,7 +247,7 @@ pub(super) fn endpoint(text: &str, named: Option<Protocol>) -> Parsed<Endpoint> 
     Ok(parsed)
 }
 
-/// Parses headers: `name=value,name=value`, values percent-encoded. The text is never shown.
+/// Parses headers: `name=value,name=value`, values percent-encoded. Errors never show the text.
 pub(super) fn headers(text: &str) -> Parsed<Vec<(String, HeaderSource)>> {
     let mut headers: Vec<(String, HeaderSource)> = Vec::new();
     let items = text.split(',').enumerate().filter(|(_, item)| !item.trim().is_empty());
@@ -276,12 +277,12 @@ pub(super) fn header_files(text: &str) -> Parsed<Vec<(String, PathBuf)>> {
     items.map(|item| file(item).ok_or_else(|| Wrong::new("is not a header with a file", accepted).part(item))).collect()
 }
 
-/// The problem of a header that [`header`] rejects.
+/// Returns the problem of a header that [`header`] rejects.
 pub(super) fn invalid_header() -> Wrong {
     Wrong::new("is not a valid HTTP header", "a token as its name and no control characters in its value")
 }
 
-/// Checks that HTTP allows a header, and lowers the case of its name.
+/// Checks that HTTP allows a header, and lowers the case of its name. Returns `None` for an invalid header.
 pub(super) fn header(name: &str, value: String) -> Option<(String, Secret)> {
     let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     let sendable = |c: char| c == '\t' || !c.is_control();
@@ -289,8 +290,8 @@ pub(super) fn header(name: &str, value: String) -> Option<(String, Secret)> {
     valid.then(|| (name.to_ascii_lowercase(), Secret::new(value)))
 }
 
-/// Parses resource attributes: `name=value,name=value`, percent-encoded. One invalid attribute invalidates the list, as
-/// the specification asks.
+/// Parses resource attributes: `name=value,name=value`, percent-encoded. As the specification requires, one invalid
+/// attribute invalidates the list.
 pub(super) fn resource_attributes(text: &str) -> Parsed<Vec<(String, String)>> {
     let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
     items.map(resource_attribute).collect()

@@ -2,8 +2,9 @@
 
 use crate::base::secret::Masked;
 
-/// A view changes or drops the metrics of the instruments that it selects. Each view that selects an instrument makes a
-/// metric stream of its own. A file can select by more than name and meter, and has more aggregations.
+/// A view changes or drops the metrics of the instruments that it selects. If several views select an instrument, each
+/// creates a metric stream of its own. A configuration file can also select by type, unit, version and schema, and has
+/// more aggregations.
 ///
 /// ```
 /// use tracecast::config::{Config, View};
@@ -172,11 +173,11 @@ pub(crate) struct ViewStream {
     pub(crate) cardinality_limit: Option<u32>,
     /// Attributes to keep, by patterns with `*` and `?`. `None` keeps all.
     pub(crate) included: Option<Vec<Masked<String>>>,
-    /// Attributes to remove from those, by patterns with `*` and `?`.
+    /// Attributes to remove from the kept ones, by patterns with `*` and `?`.
     pub(crate) excluded: Vec<Masked<String>>,
 }
 
-/// How measurements become points.
+/// The conversion of measurements to points.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Aggregation {
     /// The default of the instrument's kind.

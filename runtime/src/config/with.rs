@@ -110,8 +110,8 @@ impl Config {
         self.change("resource", move |config| config.settings.resource.schema_url = Some(url.clone().into()))
     }
 
-    /// Sends all signals to one receiver. Replaces endpoints that were set for single signals. Over HTTP each signal
-    /// appends its own path.
+    /// Sends all signals to one receiver. Replaces endpoints that were set for single signals and exporters. Over HTTP
+    /// each signal appends its own path.
     ///
     /// ```
     /// # use tracecast::config::{Config, Signal};
@@ -207,7 +207,7 @@ impl Config {
     fn with_header_source(self, name: &str, source: HeaderSource) -> Self {
         let name = name.to_ascii_lowercase();
         self.change("otlp.headers", move |config| {
-            // Signals and exporters without headers of their own inherit those of all signals.
+            // Signals and exporters without their own headers inherit the headers for all signals.
             config.settings.otlp.headers.get_or_insert_default();
             config.settings.everywhere(|otlp| otlp.set_header(&name, &source));
         })
@@ -463,8 +463,8 @@ impl Config {
         self.set("metrics.sdk_names", move |config| config.settings.metrics.sdk_names = on)
     }
 
-    /// Limits the series of each raw OpenTelemetry instrument, 2,000 by default. A file can name a limit per kind of
-    /// instrument; this one replaces them.
+    /// Limits the series of each raw OpenTelemetry instrument, 2,000 by default. Replaces the limits for kinds of
+    /// instruments that a configuration file can set.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -501,8 +501,8 @@ impl Config {
         self.set("interop", move |config| config.settings.interop = interop)
     }
 
-    /// Emits our spans as `tracing` spans from the start of traces on, for its subscribers. Without the feature `tracing-emit` it has
-    /// no effect.
+    /// Switches the emission of our spans as `tracing` spans, for its subscribers, on or off when traces start. Has no
+    /// effect without the feature `tracing-emit`.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -513,7 +513,7 @@ impl Config {
         self.set("tracing_emit", move |config| config.settings.tracing_emit = Some(on))
     }
 
-    /// Chooses the formats in which context travels.
+    /// Chooses the formats in which contexts are propagated.
     ///
     /// ```
     /// # use tracecast::config::{Config, Propagator};
@@ -550,8 +550,8 @@ impl Config {
         self.set("filter", move |config| config.settings.filter = filter.clone().into())
     }
 
-    /// Chooses the async spans that record how long they were polled, how often, and their longest poll. Where no rule names a
-    /// span, its function decides: `#[tc_span("..", busy)]`.
+    /// Chooses the async spans that record how long they were polled, how often, and their longest poll. If no rule
+    /// names a span, the option `busy` of its function decides: `#[tc_span("..", busy)]`.
     ///
     /// ```
     /// # use tracecast::config::{Config, Origin};
@@ -564,7 +564,7 @@ impl Config {
         self.set("busy_times", move |config| config.settings.busy_times = filter.clone().into())
     }
 
-    /// Switches the watchdog on, which reports polls that keep their thread, or off.
+    /// Switches the watchdog for stalls on or off. The watchdog reports polls that keep their thread for long.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -575,7 +575,8 @@ impl Config {
         self.set("stalls", move |config| config.settings.stalls = on)
     }
 
-    /// Sets how long a poll has to last to be reported as a stall; at least a millisecond.
+    /// Sets the shortest duration of a poll that is reported as a stall. A shorter threshold than a millisecond becomes
+    /// a millisecond.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -589,7 +590,7 @@ impl Config {
         self.set("stall_threshold", move |config| config.settings.stall_threshold = threshold)
     }
 
-    /// Chooses which log events are written.
+    /// Chooses which log events are recorded, by level and target.
     ///
     /// ```
     /// # use tracecast::config::{Config, Origin};
@@ -638,7 +639,7 @@ impl Config {
         self.change("logs.batch", move |config| change(&mut config.settings.logs.batch))
     }
 
-    /// Sets the least important level of Tracecast's own diagnostics that is printed.
+    /// Sets the most verbose level of Tracecast's own diagnostics that are printed.
     ///
     /// ```
     /// # use tracecast::config::{Config, Level};
@@ -682,7 +683,7 @@ impl Config {
 
     /// Exports spans that are still open when [`Guard::shutdown`](crate::Guard::shutdown) ends telemetry: their ids,
     /// name, start and duration so far, with `tc.outcome=unfinished` but without their attributes.
-    /// [`Shutdown`](crate::shutdown::Shutdown) always does so.
+    /// [`Shutdown`](crate::shutdown::Shutdown) always exports such spans.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -695,7 +696,8 @@ impl Config {
         self.set("unfinished_spans", |config| config.unfinished_spans = true)
     }
 
-    /// Like [`Config::with_panic_hook`], with a time limit.
+    /// Installs the hook of [`Config::with_panic_hook`], with this time limit for sending telemetry instead of a
+    /// second.
     ///
     /// ```
     /// # use std::time::Duration;

@@ -92,8 +92,8 @@ impl Node {
 }
 
 impl Extent {
-    /// The size of a list or map of these values. Sums cannot overflow: each value was within the limits when it was
-    /// read.
+    /// Returns the size of a list or map of these values. Sums cannot overflow: each value was within the limits when
+    /// it was read.
     fn around<'a>(nodes: impl Iterator<Item = &'a Node>) -> Self {
         nodes.fold(Extent { values: 1, bytes: 0, depth: 1 }, |all, Node { extent, .. }| Extent {
             values: all.values + extent.values,
@@ -108,7 +108,7 @@ struct Open {
     line: usize,
     kind: Kind,
     anchor: usize,
-    /// The key whose value is read next, and its line, which problems of the value name.
+    /// The key whose value is read next, and the key's line, which is shown in problems of the value.
     key: Option<(String, usize)>,
     /// The values of `<<`. Every key of the map itself overrides them, also a later one.
     merged: Vec<Node>,
@@ -188,7 +188,8 @@ impl Builder<'_> {
         Ok(Node::new(line, Kind::Scalar(text)))
     }
 
-    /// Adds a complete value to the list or map that contains it.
+    /// Handles a complete value: adds it to the list or map that contains it, or makes it the next key of the map or
+    /// the root.
     fn finished(&mut self, node: Node, anchor: usize) -> Result<(), Box<Problem>> {
         if anchor > 0 {
             self.anchors.insert(anchor, node.clone());
@@ -282,7 +283,7 @@ fn substituted(
     Ok(Masked::new(result, hidden))
 }
 
-/// The name and the default inside `${…}`.
+/// Returns the name and the default inside `${…}`; `None` if they are invalid.
 fn reference_of(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix("env:").unwrap_or(text);
     let (name, default) = text.split_once(":-").unwrap_or((text, ""));

@@ -1,7 +1,7 @@
 //! Interoperation with other APIs: spans and instruments of the OpenTelemetry API, and spans of `tracing`.
 //!
-//! Third-party spans are plain owned data in the bounded queue of `trace::external`. Sampling, limits, account and
-//! export are the same as for our spans.
+//! The data of third-party spans is owned and waits in the bounded queue of `trace::external`. Such spans are sampled,
+//! limited, counted and exported like ours.
 
 #[cfg(has_otel)]
 #[cfg_attr(docsrs, doc(cfg(feature = "otel")))]

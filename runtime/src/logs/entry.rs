@@ -74,7 +74,8 @@ impl Default for Entry {
 }
 
 impl Entry {
-    /// Begins the next event. Keeps the buffers unless they are too large.
+    /// Starts the next event with the current context and its shared keys. Keeps the buffers, except one for texts that
+    /// is larger than `KEPT`.
     pub(super) fn begin(&mut self, unix_nanos: u64, level: Level, limits: LogLimits, redact: &Option<Redact>) {
         let mut old = std::mem::take(self);
         old.texts.clear();
@@ -121,12 +122,13 @@ impl Entry {
         }
     }
 
-    /// The largest number of attributes, including those of the source location.
+    /// Returns the largest number of attributes, including the attributes of the source location.
     pub(super) fn limit(&self) -> usize {
         self.limits.attributes as usize
     }
 
-    /// Copies the name of a target, a file or a field. Names are not redacted.
+    /// Copies a text without redacting it, and cuts it at the limit for values. Used for names of targets, files and
+    /// fields.
     pub(super) fn copy(&mut self, name: &str) -> Text {
         let start = self.texts.len();
         let limit = self.value_bytes();
@@ -151,7 +153,7 @@ impl Entry {
         });
     }
 
-    /// Sets a field to a value.
+    /// Sets a field to a value, whose texts are redacted and cut.
     pub(super) fn set(&mut self, name: Text, value: Value<'_>) {
         if let Value::Str(text) = value {
             let text = self.named(&name, |entry, name| entry.value(name, text));
@@ -183,7 +185,8 @@ impl Entry {
         }
     }
 
-    /// Sets a field. Replaces an earlier one with the same name.
+    /// Sets a field. Replaces an earlier field with the same name; if the limit is reached, only counts the field as
+    /// dropped.
     fn put(&mut self, name: Text, field: Field) {
         let same = |(given, _): &(Text, Field)| self.text(given) == self.text(&name);
         match self.fields.iter().position(same) {
@@ -198,7 +201,8 @@ impl Entry {
         self.copy(&redacted)
     }
 
-    /// Formats a value. If `Display` panics, the text written until then is kept: the panic must not reach the program.
+    /// Formats, redacts and cuts a value. If formatting panics, the text written until then is kept: the panic must not
+    /// reach the program.
     fn format(&mut self, name: &str, value: fmt::Arguments<'_>) -> Text {
         let start = self.texts.len();
         let room = self.value_bytes() + if self.redact.is_some() { FOR_REDACTION } else { 0 };
@@ -266,7 +270,7 @@ impl fmt::Display for Chain<'_> {
     }
 }
 
-/// Formats one error of a chain, up to a limit.
+/// Formats one error of a chain, cut at `KEPT` bytes.
 fn bounded(error: &dyn Error) -> String {
     let mut texts = String::new();
     let _ = write!(Bounded { texts: &mut texts, end: KEPT, is_cut: false }, "{error}");

@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 
 use crate::base::escape;
 
-/// Whether a character is shown as its number: it would end a line, move the cursor, change colours, or reverse the
-/// direction of writing to disguise a line.
+/// Returns whether a character is shown as its code point, because it would end a line, move the cursor, change
+/// colours, or reverse the direction of writing to disguise a line.
 fn is_hidden(character: char) -> bool {
     matches!(character,
         '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{2028}' | '\u{2029}'
@@ -15,7 +15,7 @@ fn is_hidden(character: char) -> bool {
 
 /// Appends `text` as a JSON string.
 pub(super) fn json(line: &mut String, text: &str) {
-    // Writing to a string does not fail, here and below.
+    // Writing to a string does not fail.
     let _ = escape::json(line, text, is_hidden);
 }
 
@@ -24,7 +24,7 @@ pub(super) fn plain(line: &mut String, text: &str) {
     let _ = escape::escape(line, text, false, is_hidden, hidden);
 }
 
-/// Like `plain`, but in quotes unless the text reads as one word.
+/// Appends `text` for people, in quotes if it is empty or contains white space, a quote, `=` or `\`.
 pub(super) fn word(line: &mut String, text: &str) {
     let is_word = |character: char| !character.is_whitespace() && !matches!(character, '"' | '=' | '\\');
     if !text.is_empty() && text.chars().all(is_word) {

@@ -22,7 +22,8 @@ pub(super) fn level_of(level: &tracing_core::Level) -> Level {
     }
 }
 
-/// Whether this is a callsite of tracing-log's `LogTracer`: target and location of the record are in its fields.
+/// Returns whether a callsite belongs to `LogTracer` of `tracing-log`, whose events have the record's target and
+/// location in fields.
 pub(super) fn is_from_log(metadata: &Metadata<'_>) -> bool {
     metadata.target() == "log" && metadata.name() == "log event" && metadata.fields().field("log.target").is_some()
 }
@@ -50,7 +51,8 @@ pub(super) fn handle(event: &Event<'_>) {
 struct Fields<'a>(&'a mut Entry);
 
 impl Fields<'_> {
-    /// True for the first field named `message`: the macros of `tracing` put the event's text before its fields.
+    /// Returns true for the first field named `message`: the macros of `tracing` put the event's text before its
+    /// fields.
     fn is_text(&self, field: &Field) -> bool {
         field.name() == "message" && self.0.message.is_none()
     }
@@ -75,7 +77,7 @@ impl Fields<'_> {
     }
 }
 
-/// Returns the name of a field; that of `r#type` is `type`.
+/// Returns the name of a field without the prefix `r#`.
 fn name_of(field: &Field) -> Text {
     Text::Static(field.name().strip_prefix("r#").unwrap_or(field.name()))
 }
@@ -124,7 +126,7 @@ impl Visit for Fields<'_> {
     }
 }
 
-/// Reads the fields of a record that came through `LogTracer`.
+/// Reads the fields of a record of `log` that came through `LogTracer`.
 struct FromLog<'a>(&'a mut Entry);
 
 impl Visit for FromLog<'_> {

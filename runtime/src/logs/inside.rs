@@ -16,9 +16,10 @@ use crate::meter::capture;
 use crate::record::clock;
 
 static CURRENT: Mutex<Option<Arc<Inside>>> = Mutex::new(None);
-/// A counter that changes with `CURRENT`, so that threads know whether their copy is old.
+/// A counter that changes with `CURRENT`, by which each thread detects that its copy is old.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
-/// The most verbose level of any target. An event beyond it is rejected without reading anything else of it.
+/// The most verbose level that is enabled for any target. More verbose events are rejected before their other data is
+/// read.
 static MAX_LEVEL: AtomicU8 = AtomicU8::new(Level::Off as u8);
 
 /// A log filter and the outputs for events that pass it.
@@ -35,7 +36,7 @@ pub(super) struct Outputs {
     pub(super) paused: AtomicBool,
     pub(super) limits: LogLimits,
     pub(super) redact: Option<Redact>,
-    /// The process that started logs: a forked child has no export thread that would take records.
+    /// The process that started logs. A forked child has no export thread that would take records, so it creates none.
     pub(super) process: u32,
 }
 
@@ -89,14 +90,14 @@ fn max_level_of(filter: &LogFilter) -> Level {
     filter.targets.iter().map(|(_, level)| *level).fold(filter.level, Level::max)
 }
 
-/// The most verbose level of any target.
+/// Returns the most verbose level that is enabled for any target.
 pub(super) fn max_level() -> Level {
     let levels = [Level::Off, Level::Error, Level::Warn, Level::Info, Level::Debug, Level::Trace];
     levels.get(usize::from(MAX_LEVEL.load(Ordering::Relaxed))).copied().unwrap_or_default()
 }
 
-/// Whether a test has captured in this process. It is never reset: resetting it could lose events of another test that
-/// begins at the same time.
+/// Whether a test has prepared captures in this process. The flag is never reset: a reset could lose events of another
+/// test that begins at the same time.
 static CAPTURES: AtomicBool = AtomicBool::new(false);
 
 pub(super) fn expect_captures() {
@@ -107,13 +108,13 @@ pub(super) fn expects_captures() -> bool {
     CAPTURES.load(Ordering::Relaxed)
 }
 
-/// Whether the thread is in a test's capture.
+/// Returns whether the thread is in a test's capture.
 pub(super) fn is_captured() -> bool {
     expects_captures() && capture::current().is_some()
 }
 
-/// Whether events of this level and target are enabled, outside of captures. It takes a lock, so the result must be
-/// cached.
+/// Returns whether events of this level and target are enabled, outside of captures. This takes a lock, so the result
+/// must be cached.
 pub(super) fn is_wanted(level: Level, target: &str) -> bool {
     level <= max_level() && current().is_some_and(|inside| level <= inside.filter.level_of(target))
 }
@@ -156,7 +157,8 @@ fn captured(level: Level, read: impl FnOnce(&mut Entry)) {
     });
 }
 
-/// Runs `f` with the thread's buffers.
+/// Runs `f` with the thread's buffers and the current state. Skips an event below `warn` if telemetry is suppressed on
+/// this thread; counts an event as lost if the thread is handling another one.
 fn guarded(level: Level, f: impl FnOnce(&mut Scratch, &Inside)) {
     if suppress::is_suppressed() && level > Level::Warn {
         return;
@@ -167,7 +169,7 @@ fn guarded(level: Level, f: impl FnOnce(&mut Scratch, &Inside)) {
     }
 }
 
-/// Runs `f`, unless the thread is handling another event. Catches its panics.
+/// Runs `f` and catches its panics. If the thread is already handling an event, returns false without running `f`.
 fn alone(f: impl FnOnce()) -> bool {
     if BUSY.replace(true) {
         return false;

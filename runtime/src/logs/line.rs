@@ -99,7 +99,7 @@ pub(crate) fn notices(lines: LogFormat, service: &str) -> Option<notice::Format>
     }))
 }
 
-/// Whether the user disables colours: <https://no-color.org>.
+/// Returns whether the user disables colours: <https://no-color.org>.
 fn is_plain_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }

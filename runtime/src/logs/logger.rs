@@ -14,8 +14,8 @@ thread_local! {
     static LAST: Cell<Option<Delivery>> = const { Cell::new(None) };
 }
 
-/// A delivery of an event of `tracing`. With its feature `log-always` an event is delivered twice, one right after the
-/// other: as an event and as a record.
+/// A delivery of an event of `tracing`. With `tracing`'s feature `log-always` each event is delivered twice, directly
+/// one after the other: as an event and as a record of `log`.
 #[derive(Clone, Copy)]
 pub(super) struct Delivery {
     is_record: bool,
@@ -30,14 +30,16 @@ impl Delivery {
         Delivery { is_record: false, place: texts.map(address), line: metadata.line() }
     }
 
-    /// Identifies a record that `tracing` created. It passes no static texts, whereas the macros of `log` do.
+    /// Identifies a record that `tracing` created; `None` for other records. Records of `tracing` have no static texts,
+    /// whereas those of `log`'s macros have.
     fn record(record: &log::Record<'_>) -> Option<Self> {
         let texts = [Some(record.target()), record.file(), record.module_path()];
         let is_from_tracing = record.file_static().is_none() && record.module_path_static().is_none();
         is_from_tracing.then(|| Delivery { is_record: true, place: texts.map(address), line: record.line() })
     }
 
-    /// Whether this is the second delivery of the same event.
+    /// Returns whether the previous delivery on this thread was the other one of the same event. If not, stores this
+    /// one for the next call.
     pub(super) fn is_again(self) -> bool {
         let same = |last: Delivery| last.place == self.place && last.line == self.line;
         let is_again = LAST.take().is_some_and(|last| last.is_record != self.is_record && same(last));

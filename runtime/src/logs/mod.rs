@@ -75,9 +75,9 @@ use crate::config::redact::Redact;
 use crate::config::{LogFilter, LogFormat, LogLimits};
 use crate::trace::fork;
 
-/// A layer for your own subscriber. It passes events to telemetry while that runs with logs enabled.
+/// Returns a layer for your own subscriber. While telemetry runs with logs enabled, the layer passes events to it.
 ///
-/// It applies the log filter itself, so that it does not change which events other layers receive.
+/// The layer applies the log filter itself, so that it does not change which events other layers receive.
 ///
 /// ```
 /// use tracing_subscriber::layer::SubscriberExt as _;
@@ -93,7 +93,7 @@ pub fn layer() -> LogLayer {
 /// Whether the program has created a layer.
 static LAYERED: AtomicBool = AtomicBool::new(false);
 
-/// If the program has its own subscriber, returns whether our layer may be part of it.
+/// If the program has its own subscriber, returns whether our layer may be part of it; otherwise `None`.
 pub(crate) fn foreign_subscriber() -> Option<bool> {
     let foreign = tracing_core::dispatcher::has_been_set() && !subscriber::installed().subscriber;
     foreign.then(|| LAYERED.load(Ordering::Relaxed))
@@ -123,9 +123,9 @@ impl<S: Subscriber> Layer<S> for LogLayer {
 pub(crate) struct LogsConfig {
     pub(crate) service: String,
     pub(crate) filter: LogFilter,
-    /// The format of lines, or none.
+    /// The format of lines; `LogFormat::None` disables lines.
     pub(crate) lines: LogFormat,
-    /// The destination of lines instead of standard error.
+    /// The destination of lines; `None` is standard error.
     pub(crate) sink: Option<Sink>,
     /// The limits of one line or record.
     pub(crate) limits: LogLimits,
@@ -139,7 +139,7 @@ pub(crate) struct LogsConfig {
 /// The configuration of records.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordsConfig {
-    /// The number of bytes that may wait for the export thread, until it sets another limit.
+    /// The initial limit for records that wait for the export thread, in bytes. The export thread may change it.
     pub(crate) queue_bytes: usize,
 }
 
@@ -147,7 +147,7 @@ pub(crate) struct RecordsConfig {
 #[must_use = "logs stop when this is dropped"]
 pub(crate) struct Logs {
     outputs: Arc<Outputs>,
-    /// Whether lines are still written after it is dropped.
+    /// Whether lines are still written after this guard is dropped.
     lines_stay: AtomicBool,
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn install_for_captures() {
     });
 }
 
-/// Whether events may reach us: through a layer, or through our subscriber or logger.
+/// Returns whether events may reach us: through a layer, or through our subscriber or logger.
 pub(crate) fn receives_events() -> bool {
     let own = subscriber::installed();
     LAYERED.load(Ordering::Relaxed) || own.subscriber || own.logger
@@ -202,7 +202,7 @@ fn swap(inside: Option<Arc<Inside>>) {
 }
 
 impl Logs {
-    /// Takes the oldest waiting record.
+    /// Takes the oldest waiting record; `None` if no record waits.
     pub(crate) fn next(&self) -> Option<LogRecord> {
         self.outputs.queue.as_ref()?.next()
     }
@@ -212,7 +212,7 @@ impl Logs {
         self.outputs.queue.iter().for_each(|queue| queue.set_limit(bytes));
     }
 
-    /// Returns the notification that is sent when records begin to fill the queue.
+    /// Returns the notification that is sent when records begin to fill the queue; `None` if records are disabled.
     pub(crate) fn filling(&self) -> Option<Arc<Notify>> {
         self.outputs.queue.as_ref().map(Queue::filling)
     }
@@ -221,7 +221,7 @@ impl Logs {
         self.outputs.queue.as_ref().map(Queue::counts).unwrap_or_default()
     }
 
-    /// Replaces the log filter.
+    /// Replaces the log filter, unless these logs were stopped or replaced.
     pub(crate) fn set_filter(&self, filter: LogFilter) {
         if self.is_current() {
             swap(Some(Arc::new(Inside { filter, outputs: self.outputs.clone() })));
@@ -244,14 +244,14 @@ impl Logs {
         }
     }
 
-    /// Stops accepting events. Waiting records can still be taken.
+    /// Stops accepting events, unless other logs have replaced these. Waiting records can still be taken.
     pub(crate) fn stop(&self) {
         if self.is_current() {
             swap(None);
         }
     }
 
-    /// Whether no other logs have replaced these.
+    /// Returns whether these logs are in use: not stopped, and not replaced by other logs.
     fn is_current(&self) -> bool {
         inside::current().is_some_and(|inside| Arc::ptr_eq(&inside.outputs, &self.outputs))
     }

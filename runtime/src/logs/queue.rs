@@ -26,7 +26,8 @@ pub(super) struct Queue {
     /// The bytes of all records in the queue.
     bytes: AtomicUsize,
     waiting: Mutex<Vec<LogRecord>>,
-    /// Older records, so that threads that log do not wait. Only the consumer locks it.
+    /// Records that the consumer has taken from `waiting`, all at once, so that threads that log rarely wait for its
+    /// lock. Only the consumer locks this field.
     taken: Mutex<vec::IntoIter<LogRecord>>,
     /// Notified when a quarter of the queue is full.
     filling: Arc<Notify>,
@@ -72,7 +73,8 @@ impl Queue {
         self.dropped.fetch_add(1, Relaxed);
     }
 
-    /// Takes the oldest record. Threads that log wait at most for the swap of two pointers.
+    /// Takes the oldest record; `None` if the queue is empty. Threads that log wait at most for the swap of two
+    /// pointers.
     pub(super) fn next(&self) -> Option<LogRecord> {
         let mut taken = lock(&self.taken);
         let record = taken.next().or_else(|| {
@@ -93,7 +95,7 @@ impl Queue {
     }
 
     pub(super) fn counts(&self) -> LogCounts {
-        // The order matters: an event is recorded before it is handed out or dropped.
+        // `recorded` is read last: an event is counted there before it is handed out or dropped.
         let (handed_out, dropped) = (self.handed_out.load(Relaxed), self.dropped.load(Relaxed));
         let recorded = self.recorded.load(Relaxed);
         LogCounts { recorded, dropped, waiting: recorded.saturating_sub(dropped + handed_out) }

@@ -6,7 +6,7 @@ use super::entry::Entry;
 use crate::config::Level;
 use crate::declare::value::OwnedValue;
 
-/// The source location of an event, in the semantic conventions.
+/// The attributes of the source location, as named in the semantic conventions.
 const FILE: &str = "code.file.path";
 const LINE: &str = "code.line.number";
 
@@ -60,7 +60,8 @@ impl LogRecord {
         record
     }
 
-    /// Adds an attribute of the source location, unless the user has set it or the limit is reached.
+    /// Adds an attribute of the source location, unless the event has a field of that name. If the limit is reached,
+    /// counts it as dropped.
     fn place(&mut self, name: &'static str, value: OwnedValue, limit: usize) {
         if self.attributes.iter().any(|(given, _)| given == name) {
             return;
@@ -72,7 +73,7 @@ impl LogRecord {
         }
     }
 
-    /// The number of bytes of memory that the record takes.
+    /// Returns the number of bytes of memory that the record takes.
     pub(crate) fn bytes(&self) -> usize {
         let text = |text: &Cow<'static, str>| if matches!(text, Cow::Owned(_)) { text.len() } else { 0 };
         let attribute = |(name, value): &(Cow<'static, str>, OwnedValue)| {
@@ -82,7 +83,7 @@ impl LogRecord {
         size_of::<LogRecord>() + text(&self.target) + text(&self.body) + attributes
     }
 
-    /// The severity number: the first of the four that OpenTelemetry defines for each level.
+    /// Returns the severity number: the first of the four that OpenTelemetry defines for each level, or 0 for `Off`.
     pub(crate) fn severity(&self) -> u8 {
         match self.level {
             Level::Off => 0,

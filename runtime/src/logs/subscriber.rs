@@ -15,15 +15,15 @@ static LOGGER: AtomicBool = AtomicBool::new(false);
 /// Whether the program's events reach our subscriber and logger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Installed {
-    /// The global subscriber of `tracing` is ours. If not, the program has its own, which needs
+    /// Whether the global subscriber of `tracing` is ours. A program with its own subscriber needs
     /// [`layer`](super::layer).
     pub(crate) subscriber: bool,
-    /// The logger of `log` is ours.
+    /// Whether the logger of `log` is ours.
     pub(crate) logger: bool,
 }
 
-/// Installs both where the program has none. They stay installed for the life of the process and do nothing while logs
-/// are off.
+/// Installs our subscriber and our logger, each only if the program has none. They stay installed for the life of the
+/// process and do nothing while logs are off.
 pub(super) fn install() {
     if !SUBSCRIBER.load(Ordering::Relaxed) && dispatcher::set_global_default(Dispatch::new(EventSubscriber)).is_ok() {
         SUBSCRIBER.store(true, Ordering::Relaxed);
@@ -46,12 +46,12 @@ pub(super) fn levels_changed() {
     }
 }
 
-/// The most verbose level that may be enabled.
+/// Returns the most verbose level that may be enabled; every level once a test has prepared captures.
 fn max_level() -> Level {
     if inside::expects_captures() { Level::Trace } else { inside::max_level() }
 }
 
-/// A subscriber for events only. Spans of `tracing` stay disabled, at their usual cost for that.
+/// A subscriber for events only. It disables all spans of `tracing`.
 struct EventSubscriber;
 
 impl EventSubscriber {

@@ -68,7 +68,7 @@ fn with(line: &[u8], context: &Context) -> Vec<u8> {
     [text, ids.as_bytes(), end].concat()
 }
 
-/// Returns the text without its last brace, if it is a JSON object.
+/// Returns a JSON object's text without its last brace; `None` for other text.
 fn object(text: &[u8]) -> Option<&[u8]> {
     let members = text.strip_suffix(b"}").filter(|members| members.starts_with(b"{"))?;
     serde_json::from_slice::<IgnoredAny>(text).ok().map(|_| members)

@@ -63,9 +63,10 @@ use crate::trace::context::Context;
 #[cfg_attr(feature = "otlp", serde(default))]
 #[non_exhaustive]
 pub struct Carrier {
-    /// The span. Without it the context has no parent.
+    /// The ids of the span and its sampling decision. If they are missing or invalid, the extracted context has no
+    /// parent.
     pub traceparent: Option<String>,
-    /// Data of other tracing systems.
+    /// Trace data of other tracing systems.
     pub tracestate: Option<String>,
     /// The baggage of the request. Set it to `None` if it must not be stored.
     pub baggage: Option<String>,
@@ -75,7 +76,7 @@ pub struct Carrier {
 const VARIABLES: [&str; 3] = ["TRACEPARENT", "TRACESTATE", "BAGGAGE"];
 
 impl Carrier {
-    /// Restores a carrier from its stored `traceparent`, if there is one. Set the other two fields directly.
+    /// Creates a carrier from a stored `traceparent`, or an empty one from `None`. Set the other two fields directly.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -120,8 +121,8 @@ impl Carrier {
         carrier
     }
 
-    /// Returns the context. If it is missing or invalid, `is_valid` of the result is false, and a span below it is a
-    /// root.
+    /// Returns the carried context. If `traceparent` is missing or invalid, `is_valid` of the result is false, and a
+    /// span with that parent is a root.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -133,7 +134,8 @@ impl Carrier {
         propagation::extract_as(self, STANDARD)
     }
 
-    /// Reads the environment of this process: `TRACEPARENT`, `TRACESTATE` and `BAGGAGE`.
+    /// Creates a carrier from the environment of this process: `TRACEPARENT`, `TRACESTATE` and `BAGGAGE`. A variable
+    /// that is empty or not valid UTF-8 counts as missing.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -145,7 +147,7 @@ impl Carrier {
     /// tracecast::testing::capture(run).assert_tree("Tool/Run");
     /// ```
     pub fn from_env() -> Self {
-        // A variable that is not valid text counts as missing.
+        // A variable that is not valid UTF-8 counts as missing.
         let [traceparent, tracestate, baggage] =
             VARIABLES.map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
         Carrier { traceparent, tracestate, baggage }
@@ -153,7 +155,7 @@ impl Carrier {
 
     /// Returns variables for a child process: `Command::new("tool").envs(Carrier::inject().to_env())`.
     ///
-    /// It always returns all three, empty if there is no value: otherwise the child would inherit those of this
+    /// Always returns all three variables, empty if there is no value: otherwise the child would inherit those of this
     /// process.
     ///
     /// ```
@@ -232,8 +234,8 @@ mod fuzz {
         b"%",
         b"\xff",
     ];
-    /// The limit for tracestate and baggage, each of which is allocated twice: as a buffer and as the text that is
-    /// kept.
+    /// The most memory that reading may allocate. Tracestate and baggage are each allocated twice: as a buffer and as
+    /// the text that is kept.
     const BYTES: usize = 64 << 10;
 
     fn input(random: &mut Random) -> Vec<u8> {

@@ -1,8 +1,8 @@
 //! Selects the version of OpenTelemetry's semantic conventions for spans and metrics, where names have changed.
 //!
-//! `init` reads `OTEL_SEMCONV_STABILITY_OPT_IN`: `rpc` selects the new names of remote calls, `rpc/dup` both versions; `http` selects
-//! the names of the conventions for HTTP metrics instead of ours, `http/dup` both.
-//! The layers of `tracecast-tower` use these settings.
+//! `init` reads `OTEL_SEMCONV_STABILITY_OPT_IN`: `rpc` selects the new names of remote calls, `rpc/dup` both versions;
+//! `http` selects OpenTelemetry's HTTP metrics instead of `tc_http_*`, `http/dup` both. The layers of `tracecast-tower`
+//! use these settings.
 //!
 //! ```
 //! use tracecast::__layers::conventions::{self, Conventions};
@@ -34,17 +34,18 @@ pub enum Conventions {
 }
 
 impl Conventions {
-    /// Whether the old names are written.
+    /// Returns whether the old names are written.
     pub const fn old(self) -> bool {
         self as u8 & Conventions::Old as u8 != 0
     }
 
-    /// Whether the new names are written.
+    /// Returns whether the new names are written.
     pub const fn stable(self) -> bool {
         self as u8 & Conventions::Stable as u8 != 0
     }
 
-    /// Reads the setting of one area from a list such as `http,rpc/dup`. `/dup` takes precedence.
+    /// Returns the setting of one area in a list such as `http,rpc/dup`; `Old` if the area is missing. `/dup` takes
+    /// precedence.
     fn of<'a>(area: &str, list: impl IntoIterator<Item = &'a str>) -> Self {
         let mut found = Conventions::Old;
         for entry in list {
@@ -58,7 +59,7 @@ impl Conventions {
     }
 }
 
-/// The setting of one area.
+/// The setting of one area of the conventions: remote calls or HTTP.
 struct Area(AtomicU8);
 
 impl Area {
@@ -123,8 +124,8 @@ pub fn set_rpc(conventions: Conventions) {
     AREAS.rpc.set(conventions);
 }
 
-/// Returns which HTTP metrics are recorded: `tc_http_*`, those of the conventions, or both. Spans of HTTP always use the names of the
-/// conventions.
+/// Returns which HTTP metrics are recorded: `tc_http_*`, OpenTelemetry's, or both. HTTP spans always use the names of
+/// the conventions.
 ///
 /// ```
 /// use tracecast::__layers::conventions;

@@ -26,7 +26,7 @@ pub enum Propagator {
 }
 
 impl Propagator {
-    /// Whether a set of formats contains it.
+    /// Returns whether the set `formats` contains this format.
     pub(crate) fn is_in(self, formats: u8) -> bool {
         formats & self as u8 != 0
     }

@@ -1,6 +1,6 @@
 //! Contexts that leave or enter the process: headers, carriers, and the names that layers write.
 //!
-//! Invalid input means "no parent" and is never an error for the caller. `formats` has the parsers.
+//! Invalid input gives a context without a parent, never an error for the caller. The parsers are in `formats`.
 
 pub(crate) mod carrier;
 pub mod conventions;

@@ -87,7 +87,7 @@ pub trait HeadersMut {
     /// Writes a header and replaces all others of this name, which is in lower case. Name and value are ASCII.
     fn set(&mut self, name: &'static str, value: &str);
 
-    /// Removes all headers of this name.
+    /// Removes all headers of this name, which is in lower case.
     fn remove(&mut self, name: &'static str);
 }
 
@@ -104,7 +104,8 @@ pub fn extract(headers: &(impl Headers + ?Sized)) -> Context {
     extract_as(headers, FORMATS.load(Relaxed))
 }
 
-/// Reads the caller's context from `traceparent`, if there are no other propagation headers.
+/// Reads the caller's context from the value of `traceparent`, for requests without other propagation headers. Returns
+/// an empty context if the value is invalid or Trace Context is not a configured format.
 #[doc(hidden)]
 pub fn extract_parent(traceparent: &[u8]) -> Context {
     let is_read = Propagator::TraceContext.is_in(FORMATS.load(Relaxed));
@@ -112,9 +113,9 @@ pub fn extract_parent(traceparent: &[u8]) -> Context {
     parent.map_or_else(Context::default, |parent| of_parent(&parent))
 }
 
-/// Writes a context to headers. It replaces or removes every header of the configured formats, so that a gateway that
-/// copies headers does not forward its caller's context or baggage. A context without a span changes no headers, except
-/// that its baggage is written if it has any.
+/// Writes a context to headers. Every header of the configured formats is replaced or removed, so that a gateway that
+/// copies headers does not forward its caller's context or baggage. For a context without a span, only its baggage is
+/// written, if it has any, and other headers do not change.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -128,7 +129,7 @@ pub fn inject(context: &Context, headers: &mut (impl HeadersMut + ?Sized)) {
     inject_as(context, headers, FORMATS.load(Relaxed));
 }
 
-/// The W3C formats.
+/// The W3C formats, which are the default.
 pub(crate) const STANDARD: u8 = Propagator::TraceContext as u8 | Propagator::Baggage as u8;
 
 static FORMATS: AtomicU8 = AtomicU8::new(STANDARD);
@@ -142,7 +143,7 @@ pub(crate) fn set(formats: impl IntoIterator<Item = Propagator>) {
 pub(crate) fn extract_as(headers: &(impl Headers + ?Sized), formats: u8) -> Context {
     let baggage = if Propagator::Baggage.is_in(formats) {
         let mut lines = headers.values(BAGGAGE).peekable();
-        // Most requests have no baggage: this skips zeroing the array of members.
+        // Most requests have no baggage; for those, the check avoids zeroing the array of members.
         if lines.peek().is_some() { Baggage::parse(lines) } else { Baggage::default() }
     } else {
         Baggage::default()
@@ -163,7 +164,7 @@ fn of_parent(parent: &TraceParent) -> Context {
     if parent.random { context.random() } else { context }
 }
 
-/// Reads B3 headers. A decision without ids applies to a trace that has not begun, and is ignored.
+/// Reads B3 headers. Returns `None` if they are missing or invalid, or contain a sampling decision without ids.
 fn of_b3(headers: &(impl Headers + ?Sized)) -> Option<Context> {
     let b3 = B3::read(|name| headers.values(name).next())?;
     let (trace_id, span_id) = b3.ids?;
@@ -213,7 +214,7 @@ fn inject_b3(b3: &B3, headers: &mut (impl HeadersMut + ?Sized), formats: u8) {
     }
 }
 
-/// Converts written headers, which are ASCII.
+/// Converts the text of a header that we have written, which is ASCII.
 fn ascii(text: &[u8]) -> &str {
     std::str::from_utf8(text).unwrap_or_default()
 }
@@ -242,7 +243,7 @@ impl Headers for Vec<(String, String)> {
     }
 }
 
-/// Returns the values of a name. Names in maps may be in any case, so all of them are compared.
+/// Returns the values of the headers with this name. Names in maps may be in any case, so each name is compared.
 fn named<'a>(
     headers: impl IntoIterator<Item = (&'a String, &'a String)>,
     name: &'a str,
@@ -295,7 +296,7 @@ mod tests {
         of.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    /// Asserts which headers are written if these are received.
+    /// Asserts that `outgoing` is written for the context that is read from `incoming`.
     #[track_caller]
     fn check(formats: u8, incoming: &[(&str, &str)], outgoing: &[(&str, &str)]) {
         let mut written = Vec::new();

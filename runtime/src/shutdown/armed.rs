@@ -16,7 +16,7 @@ use super::signals::Signals;
 use super::times::Times;
 use crate::base::notice;
 
-/// The time after the watchdog fires in which its line is written before the process exits.
+/// The longest wait for the watchdog's message to be written before the process exits.
 const LAST_LINE: Duration = Duration::from_millis(500);
 
 /// A [`Shutdown`](super::Shutdown) that runs on SIGTERM or SIGINT and then exits the process.
@@ -40,7 +40,7 @@ pub struct Armed {
 }
 
 struct Shared {
-    /// The process that created it: in a forked child no thread waits for signals.
+    /// The id of the process that created the shutdown. In a forked child no thread waits for signals.
     process: u32,
     timeout: Duration,
     stage: Mutex<Stage>,
@@ -54,18 +54,18 @@ enum Stage {
     ByHand,
     /// A shutdown without a signal has ended with this exit code.
     Ended(u8),
-    /// A signal started it; it exits the process at its end.
+    /// A signal started the shutdown, which exits the process at its end.
     Signalled,
 }
 
-/// A received signal.
+/// The first signal, and the times of the shutdown that it starts.
 struct Came {
     name: &'static str,
     times: Times,
 }
 
 impl Armed {
-    /// Installs the handlers. If that fails, reports it, and the program runs without them.
+    /// Installs the signal handlers. If installing fails, reports the error, and the program runs without handlers.
     pub(super) fn new(plan: Plan, timeout: Duration) -> Self {
         let shared = Arc::new(Shared {
             process: process::id(),
@@ -84,9 +84,10 @@ impl Armed {
         Armed { shared, signals: signals.ok() }
     }
 
-    /// Runs everything without a signal, for example when `main` has nothing left to do, and does not exit the process. If a signal
-    /// has already started the shutdown, this blocks until the process exits. A signal that arrives meanwhile exits the process
-    /// when everything is done, a second one immediately.
+    /// Runs the steps and the final report and flushes telemetry without a signal, for example when `main` has nothing
+    /// left to do. Does not exit the process. If a signal has already started the shutdown, blocks until the process
+    /// exits. A signal that arrives while this runs exits the process when the shutdown is complete, a second signal
+    /// immediately.
     ///
     /// ```no_run
     /// # use tracecast::shutdown::Shutdown;
@@ -109,7 +110,8 @@ impl Drop for Armed {
             return;
         }
         if let Some(plan) = self.shared.take(Stage::ByHand) {
-            // The handlers stay installed meanwhile: a signal that arrives now waits for telemetry too.
+            // The handlers stay installed during the flush: a signal that arrives now exits the process after the
+            // flush.
             drop(plan);
             self.shared.end(0);
         } else if matches!(*self.shared.lock(), Stage::Signalled) {
@@ -124,7 +126,7 @@ impl Shared {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the plan to the first caller.
+    /// Returns the plan and enters the stage `next`; returns `None` if the plan was already taken.
     fn take(&self, next: Stage) -> Option<Plan> {
         let mut stage = self.lock();
         if !matches!(*stage, Stage::Waiting(_)) {
@@ -152,8 +154,8 @@ impl Shared {
     }
 }
 
-/// Starts the threads that wait for a signal: one runs the shutdown, the other becomes its watchdog. They are started
-/// in advance, because a process at its end may be unable to start threads.
+/// Installs the handlers and starts two threads that wait for a signal: one runs the shutdown, the other becomes its
+/// watchdog. Both are started in advance, because a process at its end may be unable to start threads.
 fn listen(shared: &Arc<Shared>) -> io::Result<Signals> {
     let (signals, reader) = Signals::take()?;
     let (tell, told) = mpsc::channel();
@@ -167,8 +169,9 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(run).map(drop)
 }
 
-/// Waits for a signal, passes it to the other thread and becomes the watchdog, which a second signal triggers early. As a watchdog
-/// it never blocks on another thread for long, and it exits without running code of the program.
+/// Waits for a signal, passes it to the thread that runs the shutdown, and becomes the watchdog: exits the process with
+/// 1 when the time is used up or a second signal arrives. The watchdog never blocks on another thread for long, and
+/// exits without running code of the program.
 fn watch(mut reader: PipeReader, tell: &Sender<Came>, shared: &Shared) {
     let mut byte = [0];
     if reader.read_exact(&mut byte).is_err() {
@@ -210,7 +213,7 @@ fn signal_within(reader: &mut PipeReader, times: Times) -> Option<&'static str> 
             let mut byte = [0];
             match reader.read_exact(&mut byte) {
                 Ok(()) => return Some(Signals::name(byte[0])),
-                // No more signals can arrive: the program has released them.
+                // No second signal can arrive: the program has released the handlers.
                 Err(_) => thread::sleep(times.left()),
             }
         }
@@ -224,7 +227,7 @@ fn run_when_told(told: &Receiver<Came>, shared: &Shared) {
         Some(plan) => run::run(plan, times, &shared.progress).exit_code(),
         None => shared.wait_for_end(),
     };
-    // Exit handlers may hang too; the watchdog still runs.
+    // Exit handlers may hang; the watchdog still runs.
     shared.progress.enter("the exit handlers".to_owned());
     process::exit(code.into());
 }

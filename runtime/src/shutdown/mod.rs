@@ -22,24 +22,27 @@
 //! ```
 //!
 //! # Steps
-//! Steps run in their order, each on its own thread. If a step fails, panics or hangs, that is reported and the next
-//! one runs; a step that hangs is abandoned when its budget is used up. An async step gets its own current-thread
-//! runtime with time and I/O, so that it works even if the program's runtime is stuck; tasks that it spawns there end
-//! with it. With [`Shutdown::with_runtime`] async steps run on a runtime of the program instead. Two steps may have the
-//! same name.
+//! Steps run one after another in the order in which they were added, each on its own thread. If a step fails, panics
+//! or hangs, a warning is written and the next step runs; a step that hangs is abandoned when its budget is used up. An
+//! async step gets its own current-thread runtime with time and I/O, so that it works even if the program's runtime is
+//! stuck; tasks that the step spawns there end with the step. With [`Shutdown::with_runtime`] async steps run on a
+//! runtime of the program instead. Two steps may have the same name.
 //!
 //! # Time
-//! [`Shutdown::with_timeout`] sets the watchdog, otherwise `SHUTDOWN_TIMEOUT_MS`; the default is 30 seconds. Its last
-//! two seconds (half of a watchdog that is shorter than four) are reserved for the final report and telemetry. Steps
-//! share the rest: a step without its own budget gets an even share of the remaining time; a step with a budget gets
-//! that, but not the reserve, and never all the time that later steps need.
+//! The watchdog limits the whole shutdown. Its time is set with [`Shutdown::with_timeout`] or `SHUTDOWN_TIMEOUT_MS`;
+//! the default is 30 seconds. The last two seconds (half of the time if it is shorter than four seconds) are reserved
+//! for the final report and telemetry. Steps share the rest: a step without its own budget gets an even share of the
+//! time that the budgets of later steps leave; a step with a budget gets that, but not the reserve, and never all the
+//! time that later steps need.
 //!
 //! # The end
-//! Telemetry is exported last. After a signal the process exits with 0 if every step and the final report succeeded, and with 1 if one
-//! failed, panicked or hung. [Best-effort](Shutdown::best_effort) steps and the last export of telemetry do not change the exit code:
-//! if a backend is down, that is reported, and undelivered data is in the report or on disk. If the watchdog fires first, for example
-//! because an exit handler hangs, a line on standard error names the step that hung, and the process exits with 1 without running any
-//! more of its code. A second SIGTERM or SIGINT names the running step and exits with 1; a third one exits with 1 immediately.
+//! Telemetry is exported last. After a signal the process exits with 0 if every step and the final report succeeded,
+//! and with 1 if one failed, panicked or hung. [Best-effort](Shutdown::best_effort) steps and the last export of
+//! telemetry do not change the exit code: if a backend is down, that is reported, and undelivered data is in the report
+//! or on disk. If the watchdog fires first, for example because an exit handler hangs, a line on standard error names
+//! the step that hung, and the process exits with 1 without running any more of its code. After a second SIGTERM or
+//! SIGINT, a line names the running step and the process exits with 1; after a third signal it exits with 1
+//! immediately.
 //!
 //! Signals are handled only if [`Shutdown::on_signals`] is called.
 
@@ -71,7 +74,7 @@ use crate::base::notice;
 use crate::export::init::Guard;
 pub use crate::export::init::{Health, State};
 
-/// The steps to run when the process ends. If dropped, it runs no step, and flushes telemetry like its guard.
+/// The steps to run when the process ends. Dropping it runs no step and flushes telemetry, as dropping the guard does.
 ///
 /// ```
 /// use tracecast::shutdown::Shutdown;
@@ -93,7 +96,7 @@ pub struct Shutdown {
 const FLUSH: Duration = Duration::from_secs(5);
 
 impl Shutdown {
-    /// Creates a shutdown that only ends telemetry, until steps are added. To use telemetry until then, take a
+    /// Creates a shutdown without steps, which only ends telemetry. To use telemetry before the shutdown runs, take a
     /// [`Handle`](crate::Handle) from the guard first.
     ///
     /// ```
@@ -152,7 +155,7 @@ impl Shutdown {
         self.with(Step::blocking(name.into(), work))
     }
 
-    /// Sets the time limit of the last added step.
+    /// Sets the time limit of the last added step. If no step was added yet, it only writes a warning.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -175,7 +178,8 @@ impl Shutdown {
     }
 
     /// Makes the last added step or final report best effort: if it fails, panics or hangs, the exit code does not
-    /// become 1. The failure is still reported with a warning.
+    /// become 1. The failure is still reported with a warning. Before the first step or final report, this only writes
+    /// a warning.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -205,7 +209,7 @@ impl Shutdown {
     }
 
     /// Sets the final report: a function that runs after all steps on its own thread, even if steps hung, and gets
-    /// their results. Its own telemetry is still exported. A second call replaces the first.
+    /// their results. Telemetry that the function records is still exported. A second call replaces the first.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -268,10 +272,10 @@ impl Shutdown {
         self
     }
 
-    /// Runs everything now and does not exit the process. It takes no longer than the watchdog; steps that hang are
-    /// abandoned.
+    /// Runs the steps and the final report and flushes telemetry; does not exit the process. The shutdown takes no
+    /// longer than the watchdog allows; steps that hang are abandoned.
     ///
-    /// It blocks the thread: async programs use [`Shutdown::run_async`].
+    /// Blocks the calling thread; in async programs use [`Shutdown::run_async`].
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -286,8 +290,8 @@ impl Shutdown {
         run::run(self.plan, times, &Progress::default())
     }
 
-    /// Like [`Shutdown::run`], without blocking, under any runtime. It starts at the first poll, and then continues
-    /// even if the future is dropped.
+    /// Runs the shutdown like [`Shutdown::run`], but on its own thread, so that it does not block; works under any
+    /// runtime. The shutdown starts at the first poll, and then continues even if the future is dropped.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -315,8 +319,8 @@ impl Shutdown {
         end.await.unwrap_or_else(|_| ShutdownReport::lost())
     }
 
-    /// Runs the shutdown on SIGTERM or SIGINT, each step once, and then exits the process. A second signal names the running step and
-    /// exits with 1.
+    /// Runs the shutdown on SIGTERM or SIGINT, each step once, and then exits the process. On a second signal, a line
+    /// on standard error names the running step and the process exits with 1.
     ///
     /// Other handlers of these signals, such as those of tokio, still run. If the handlers cannot be installed, an error is
     /// written to standard error, and the program runs without them.

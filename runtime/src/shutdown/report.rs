@@ -16,13 +16,13 @@ use crate::export::init::Report;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StepOutcome {
-    /// It succeeded.
+    /// The step succeeded.
     Ok,
-    /// It returned an error with this text.
+    /// The step returned an error with this text, or could not be started.
     Failed(String),
-    /// It panicked with this message.
+    /// The step panicked with this message.
     Panicked(String),
-    /// It did not return within its budget, and was abandoned.
+    /// The step did not return within its budget, and was abandoned.
     Hung,
 }
 
@@ -57,12 +57,12 @@ pub struct StepReport {
     pub outcome: StepOutcome,
     /// The time until the step ended or was abandoned.
     pub duration: Duration,
-    /// Whether its failure leaves the exit code 0.
+    /// Whether a failure of the step leaves the exit code 0.
     pub best_effort: bool,
 }
 
 impl StepReport {
-    /// Whether the step succeeded.
+    /// Returns whether the step succeeded.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -98,18 +98,18 @@ impl fmt::Display for StepReport {
 #[must_use = "it reports failures; `main` can return it"]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// The steps in their order.
+    /// The results of the steps, in the order in which they ran.
     pub steps: Vec<StepReport>,
-    /// The final report, if there was one.
+    /// The result of the final report, if one was set.
     pub final_report: Option<StepReport>,
-    /// The report of telemetry; `None` if it did not end in time.
+    /// The report of telemetry; `None` if telemetry did not end in time.
     pub telemetry: Option<Report>,
     /// The duration of the whole shutdown.
     pub duration: Duration,
 }
 
 impl ShutdownReport {
-    /// Whether every step and the final report succeeded, except those that are [best
+    /// Returns whether every step and the final report succeeded, except those that are [best
     /// effort](super::Shutdown::best_effort). Telemetry is always best effort: a backend that is down does not make the
     /// shutdown a failure.
     ///
@@ -124,7 +124,7 @@ impl ShutdownReport {
         self.steps.iter().chain(&self.final_report).all(|step| step.is_ok() || step.best_effort)
     }
 
-    /// The exit code of the process: 0 if the shutdown [succeeded](Self::is_ok), otherwise 1.
+    /// Returns the exit code of the process: 0 if the shutdown [succeeded](Self::is_ok), otherwise 1.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;

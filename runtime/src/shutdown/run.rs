@@ -12,9 +12,9 @@ use super::times::{self, Times};
 use crate::base::notice;
 use crate::export::init::{Guard, Report};
 
-/// The part of the remaining time that telemetry does not get, so that its end is seen before the watchdog fires.
+/// The part of the remaining time that telemetry does not get, so that its report arrives before the watchdog fires.
 const MARGIN: Duration = Duration::from_millis(500);
-/// The longest wait, at the end, for lines that are not written yet.
+/// The longest wait at the end for log lines to be written.
 const SETTLED: Duration = Duration::from_secs(1);
 
 /// The work of a shutdown.
@@ -55,7 +55,7 @@ impl Progress {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Names the steps that hung and the current one; `unknown` if another thread holds the lock.
+    /// Returns the names of the steps that hung and the current activity; `unknown` if another thread holds the lock.
     #[cfg_attr(not(unix), expect(dead_code, reason = "without signals there is no watchdog"))]
     pub(super) fn culprits(&self) -> String {
         let doing = match self.0.try_lock() {
@@ -121,7 +121,8 @@ impl Runner<'_> {
         report
     }
 
-    /// Flushes telemetry on a separate thread as well: nothing here may keep the process from ending.
+    /// Flushes telemetry on a separate thread, so that a flush that hangs cannot keep the process from ending. Returns
+    /// `None` if telemetry does not end in time.
     fn telemetry(&self, guard: Guard, timeout: Duration) -> Option<Report> {
         self.progress.enter("telemetry".to_owned());
         let left = self.times.left();
@@ -131,7 +132,7 @@ impl Runner<'_> {
         let flush = move || {
             let _ = ended.send(guard.shutdown_unfinished(timeout.min(left - margin)));
         };
-        // If no thread can be started, the guard is dropped here, which flushes too.
+        // If no thread can be started, the guard is dropped here, which flushes telemetry.
         let _ = std::thread::Builder::new().name("tracecast-flush".to_owned()).spawn(flush);
         end.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
     }

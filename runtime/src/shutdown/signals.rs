@@ -32,7 +32,7 @@ impl Signals {
     /// `Signals` is dropped.
     ///
     /// # Errors
-    /// If they are already handled, or a system call fails.
+    /// If another shutdown already handles the signals, or a system call fails.
     pub(super) fn take() -> io::Result<(Self, PipeReader)> {
         let process = process::id();
         // A second caller waits here, and then sees that the signals are taken.
@@ -62,7 +62,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // A forked child may have taken its own signals meanwhile.
+        // A forked child may have installed its own `Signals` in the meantime.
         let _ = TAKEN_IN.compare_exchange(self.process, 0, AcqRel, Acquire);
         for action in self.actions.drain(..) {
             low_level::unregister(action);
@@ -70,7 +70,8 @@ impl Drop for Signals {
     }
 }
 
-/// Gives the signals their default effect while they are not handled: an installed handler is never removed.
+/// Registers actions that give the signals their default effect while no shutdown handles them. They are needed because
+/// an installed handler is never removed.
 fn keep_default() -> io::Result<()> {
     static KEPT: Mutex<bool> = Mutex::new(false);
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,7 +81,7 @@ fn keep_default() -> io::Result<()> {
                 let _ = low_level::emulate_default_handler(signal);
             }
         };
-        // SAFETY: it loads an atomic, gets the process id, and calls a function that is made for handlers.
+        // SAFETY: the action loads an atomic, gets the process id, and calls a function that is made for handlers.
         unsafe { low_level::register(signal, by_default) }?;
     }
     *kept = true;

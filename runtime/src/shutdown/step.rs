@@ -1,4 +1,4 @@
-//! One step, isolated from all others: it may fail, panic or hang.
+//! One step of a shutdown. If a step fails, panics or hangs, the others still run.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -60,7 +60,7 @@ pub(super) struct Step {
     pub(super) name: String,
     /// The time limit of the step, if it was set.
     pub(super) budget: Option<Duration>,
-    /// Whether its failure leaves the exit code 0.
+    /// Whether a failure of the step leaves the exit code 0.
     pub(super) best_effort: bool,
     kind: Kind,
 }
@@ -86,7 +86,7 @@ impl Step {
         Step { name, budget: None, best_effort: false, kind: Kind::Async(work) }
     }
 
-    /// Runs the step for at most `budget`. A step that hangs keeps its thread or its task.
+    /// Runs the step and waits for it at most `budget`. A step that hangs keeps its thread or its task.
     pub(super) fn run(self, budget: Duration, runtime: Option<&Handle>) -> StepReport {
         let began = Instant::now();
         let (ended, end) = mpsc::channel();
@@ -127,7 +127,7 @@ fn on_thread(
     thread::Builder::new().name(name.replace('\0', " ")).spawn(run).map(drop)
 }
 
-/// Runs the work on its own runtime, because the program's runtime may be the one that hangs.
+/// Runs the work on a new runtime, because the program's runtime may be the one that hangs.
 fn on_own_runtime(work: AsyncWork) -> Done {
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("could not create a runtime: {error}"))?;

@@ -9,7 +9,7 @@ use crate::config::{Problem, Severity};
 const VARIABLE: &str = "SHUTDOWN_TIMEOUT_MS";
 /// The default of the watchdog.
 const DEFAULT: Duration = Duration::from_millis(30_000);
-/// The time reserved for the final report and telemetry. If the watchdog is shorter than twice that, half of it.
+/// The time reserved for the final report and telemetry, unless half of the watchdog's time is shorter.
 const RESERVE: Duration = Duration::from_secs(2);
 /// The longest timeout; longer ones are cut to it.
 const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -30,22 +30,22 @@ impl Times {
         self.began
     }
 
-    /// The time at which the watchdog fires.
+    /// Returns the time at which the watchdog fires.
     pub(super) fn end(self) -> Instant {
         self.began + self.total
     }
 
-    /// The remaining time for steps.
+    /// Returns the remaining time for steps.
     pub(super) fn left_for_steps(self) -> Duration {
         (self.end() - self.reserve()).saturating_duration_since(Instant::now())
     }
 
-    /// The remaining time for the final report. The second half of the reserve belongs to telemetry.
+    /// Returns the remaining time for the final report. The second half of the reserve belongs to telemetry.
     pub(super) fn left_for_final_report(self) -> Duration {
         (self.end() - self.reserve() / 2).saturating_duration_since(Instant::now())
     }
 
-    /// The remaining time until the watchdog fires.
+    /// Returns the remaining time until the watchdog fires.
     pub(super) fn left(self) -> Duration {
         self.end().saturating_duration_since(Instant::now())
     }
@@ -55,11 +55,12 @@ impl Times {
     }
 }
 
-/// Returns the budget of the first remaining step. `remaining` has the own budget of each step, if it has one.
+/// Returns the budget of the first remaining step. `left` is the time for all remaining steps; `remaining` contains the
+/// budget that each of them was given, or `None`.
 ///
-/// Steps without their own budget share evenly the time that the others leave, but get at least half of an even share of the whole.
-/// A step with a budget gets it, but leaves every later step a tenth of an even share: even if a drain has a budget as long as the
-/// watchdog, later steps run.
+/// Steps without their own budget share evenly the time that the budgets of later steps leave, but get at least half of
+/// an even share of `left`. A step with a budget gets it, but leaves every later step a tenth of an even share: even if
+/// a drain has a budget as long as the watchdog, later steps run.
 pub(super) fn budget(left: Duration, remaining: &[Option<Duration>]) -> Duration {
     let Some((own, later)) = remaining.split_first() else { return left };
     let count = |steps: usize| u32::try_from(steps).unwrap_or(u32::MAX);
@@ -74,7 +75,8 @@ pub(super) fn budget(left: Duration, remaining: &[Option<Duration>]) -> Duration
     }
 }
 
-/// Reads the watchdog from the environment. An invalid value is reported, and the default is used.
+/// Reads the time of the watchdog from `SHUTDOWN_TIMEOUT_MS`. Without the variable, returns the default; if its value
+/// is invalid, also writes a warning.
 pub(super) fn from_environment() -> Duration {
     let text = std::env::var_os(VARIABLE).map(|text| text.to_string_lossy().into_owned());
     parse(text.as_deref()).unwrap_or_else(|problem| {

@@ -83,7 +83,8 @@ fn tls(reading: &mut Reading, at: &At<'_>, protocol: Protocol) -> (TlsFiles, Opt
     (TlsFiles { ca, client_certificate, client_key }, insecure)
 }
 
-/// Reads headers. Entries of `headers` override those of `headers_list`; an entry without a value is ignored.
+/// Reads headers; `None` if there are none. Entries of `headers` override those of `headers_list`; an entry without a
+/// value is ignored.
 fn headers(reading: &mut Reading, map: &mut Map<'_>) -> Option<Vec<(String, HeaderSource)>> {
     let (single, list) = (map.get("headers"), map.get("headers_list"));
     let mut headers = reading.value(list, values::headers).unwrap_or_default();

@@ -51,7 +51,7 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     map.finish(reading, Unknown::Refused);
 }
 
-/// The settings of a reader.
+/// The settings of a periodic reader.
 #[derive(Clone, Copy, PartialEq)]
 struct Periodic {
     interval: std::time::Duration,
@@ -101,7 +101,7 @@ fn pull(reading: &mut Reading, at: &At<'_>, address: &mut ScrapeAddress) -> Opti
     map.always(reading, "target_info_enabled/development", true);
     map.unsupported(reading, "resource_constant_labels");
     map.unsupported(reading, "translation_strategy");
-    // The names of these keys in schema 1.0.
+    // Keys of schema 1.0 that have other names in schema 1.1.
     map.always(reading, "without_scope_info", false);
     map.always(reading, "without_target_info/development", false);
     map.unsupported(reading, "with_resource_constant_labels");

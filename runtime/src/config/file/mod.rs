@@ -54,7 +54,7 @@ pub(super) fn read(path: &Path, lookup: Lookup<'_>, from_table: FromTable) -> Re
     }
 }
 
-/// Reads a file, up to a byte more than is accepted.
+/// Reads a file up to one byte beyond `MAX_BYTES`, so that `parse` can reject a larger file.
 fn text_of(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_string(&mut text)?;
@@ -95,7 +95,7 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     if let Some(at) = map.get("propagator") {
         resource::propagator(reading, &at);
     }
-    // General limits are read first, so that those of a signal override them.
+    // General limits are read first, so that the limits of a signal override them.
     if let Some(at) = map.get("attribute_limits") {
         reading.map_of_settings(&at, "attribute_limits");
     }
@@ -117,7 +117,8 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     map.finish(reading, Unknown::Ignored);
 }
 
-/// Checks the version: `1.0` or `1.1`. A newer minor version may have keys that are not known here, so it is a warning.
+/// Checks the version: `1.0` or `1.1`. Other versions that begin with `1.`, including pre-releases, only cause a
+/// warning: they may have keys that are not known here.
 fn file_format(reading: &mut Reading, at: &At<'_>) {
     let Some(text) = reading.text(Some(at.clone())) else { return };
     let (version, release) = text.split_once('-').map_or((text.as_str(), true), |(version, _)| (version, false));
@@ -159,7 +160,7 @@ pub(super) fn role(reading: &mut Reading, at: &At<'_>) -> bool {
     role.map(|role| reading.config.settings.resource.set("tc.role", role.map(OwnedValue::from))).is_some()
 }
 
-/// Reads the filter. It is hidden if a variable is part of its text.
+/// Reads the filter. Its text is hidden if a variable is part of it.
 pub(super) fn filter(reading: &mut Reading, at: &At<'_>) -> bool {
     let Some(text) = reading.text(Some(at.clone())) else { return false };
     reading.put(at, values::filter, |settings, filter| settings.filter = text.map(|_| filter))

@@ -14,8 +14,8 @@ pub(in crate::config) struct At<'a> {
     pub(super) node: &'a Node,
 }
 
-/// Reads the single-value settings in the map at a path. A parameter, because the table of settings names functions of
-/// this module.
+/// Reads the single-value settings in the map at a path. It is a function pointer, because the table of settings names
+/// functions of this module.
 pub(in crate::config) type FromTable = fn(&mut Reading, &mut Map<'_>, &str);
 
 /// The configuration read so far, and the problems found.
@@ -81,7 +81,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Reports a boolean of the schema of which only one value is supported, if it has the other.
+    /// Reports a boolean key that does not have `value`, the only supported one.
     pub(super) fn always(&mut self, reading: &mut Reading, key: &'static str, value: bool) {
         let at = self.get(key);
         if let Some(given) = reading.value(at.clone(), values::truth)
@@ -121,7 +121,7 @@ impl Reading {
         Map { path: at.path.clone(), line: at.node.line, entries, known: Vec::new() }
     }
 
-    /// Reads a list.
+    /// Reads a list. Returns an empty one if there is none, and reports a value that is not a list.
     pub(super) fn list<'a>(&mut self, at: Option<At<'a>>) -> Vec<At<'a>> {
         let Some(at) = at else { return Vec::new() };
         let Kind::List(items) = &*at.node.kind else {
@@ -132,7 +132,8 @@ impl Reading {
         items.iter().enumerate().map(item).collect()
     }
 
-    /// Reads a map with a single key, which selects one of several kinds.
+    /// Reads a map with a single key, which selects one of several kinds. Returns the key with its value.
+    /// Returns `None` and reports a problem if there is not exactly one key or it is not in `keys`.
     pub(super) fn choice<'a>(
         &mut self,
         at: &At<'a>,
@@ -150,7 +151,7 @@ impl Reading {
         found
     }
 
-    /// Reads a single value as text.
+    /// Reads a single value as text; `None` if it is missing. Reports a map or a list.
     pub(super) fn text(&mut self, at: Option<At<'_>>) -> Option<Masked<String>> {
         let at = at?;
         match &*at.node.kind {
@@ -162,7 +163,7 @@ impl Reading {
         }
     }
 
-    /// Reads a single value and parses it.
+    /// Reads a single value and parses it; `None` if it is missing or invalid. Reports an invalid one.
     pub(super) fn value<T>(&mut self, at: Option<At<'_>>, parse: impl FnOnce(&str) -> Parsed<T>) -> Option<T> {
         let at = at?;
         let text = self.text(Some(at.clone()))?;
@@ -181,7 +182,7 @@ impl Reading {
         map.finish(self, Unknown::Refused);
     }
 
-    /// Parses a single value and sets it; reports an invalid one. True if it was valid.
+    /// Parses a single value and sets it. Reports an invalid one and returns false.
     pub(in crate::config) fn put<T>(
         &mut self,
         at: &At<'_>,
@@ -201,7 +202,7 @@ impl Reading {
         self.report(at, wrong, Severity::Error);
     }
 
-    /// Reports a problem, without the value that is used instead: only an invalid variable is replaced by one.
+    /// Reports a problem. The report names no value that is used instead, because only invalid variables are replaced.
     pub(super) fn report(&mut self, at: &At<'_>, wrong: Wrong, severity: Severity) {
         let wrong = Wrong { used: None, ..wrong };
         let problem = match &*at.node.kind {
@@ -212,8 +213,8 @@ impl Reading {
     }
 }
 
-/// True if `given` is `key`, or `key` without the mark of keys in development. Later versions of the schema have them
-/// without it.
+/// Returns whether `given` is `key`, or `key` without the suffix of keys in development, which later versions of the
+/// schema drop.
 fn is_named(given: &str, key: &str) -> bool {
     given == key || key.strip_suffix("/development") == Some(given)
 }

@@ -80,7 +80,7 @@ fn single(text: &str, kind: &str) -> Parsed<OwnedValue> {
     }
 }
 
-/// Makes an array of values, all of which are of this kind.
+/// Creates an array of values, all of which are of this kind.
 fn array(values: Vec<OwnedValue>, kind: &str) -> OwnedValue {
     macro_rules! all {
         ($variant:ident) => {

@@ -33,7 +33,7 @@ pub(super) fn read(reading: &mut Reading, at: &At<'_>) -> Option<Sampler> {
     sampler
 }
 
-/// The samplers that each kind of parent has by default, which are the only ones supported.
+/// The only supported sampler for the children of each kind of parent, which is also the schema's default.
 const PARENTS: [(&str, &str); 4] = [
     ("remote_parent_sampled", "always_on"),
     ("remote_parent_not_sampled", "always_off"),

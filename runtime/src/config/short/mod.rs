@@ -182,7 +182,7 @@ impl Telemetry {
         self.otlp_endpoint.clone().map(|endpoint| Address::Base(endpoint.into()))
     }
 
-    /// The valid headers.
+    /// Returns the valid headers; `None` if the section has no headers.
     pub(super) fn sendable_headers(&self) -> Option<Vec<(String, HeaderSource)>> {
         let named = |name: &str| header(name, &Secret::default()).map(|(name, _)| name);
         let files = self
@@ -190,7 +190,7 @@ impl Telemetry {
             .iter()
             .filter_map(|(name, path)| Some((named(name)?, HeaderSource::File(path.clone().into()))));
         let values = self.headers.iter().filter_map(|(name, value)| header(name, value));
-        // A file replaces a value of the same name.
+        // If a header has both a value and a file, the file is used.
         let values = values.filter(|(name, _)| !self.header_files.keys().any(|file| file.eq_ignore_ascii_case(name)));
         let sendable = values.map(|(name, value)| (name, value.into())).chain(files);
         (!self.headers.is_empty() || !self.header_files.is_empty()).then(|| sendable.collect())
@@ -202,7 +202,7 @@ fn header(name: &str, value: &Secret) -> Option<(String, Secret)> {
 }
 
 impl TelemetryTls {
-    /// The client certificate and its key, if both are set.
+    /// Returns the client certificate and its key, if both are set.
     pub(super) fn client(&self) -> Option<(Masked<PathBuf>, Masked<PathBuf>)> {
         let files = self.cert_file.clone().zip(self.key_file.clone());
         files.map(|(certificate, key)| (certificate.into(), key.into()))

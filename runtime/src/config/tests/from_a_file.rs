@@ -24,7 +24,7 @@ fn otlp(config: &Config, signal: Signal) -> Otlp {
     }
 }
 
-/// The errors of a file with this text below its format.
+/// Returns the errors of a file with this text below its format.
 fn errors(text: &str) -> Vec<String> {
     let error = Config::from_yaml(&format!("file_format: \"1.0\"\n{text}"), |_| None).expect_err(text);
     error.problems().iter().map(ToString::to_string).collect()

@@ -23,7 +23,7 @@ fn blocks(page: &str) -> Vec<Block> {
     inside.map(block).collect()
 }
 
-/// The blocks of a kind, each with the block that follows it.
+/// Returns the blocks of a kind, each with the block that follows it.
 fn of_kind(kind: &str) -> Vec<(String, Option<Block>)> {
     let mut blocks = blocks(FILE).into_iter().peekable();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The table of settings, and reloads. The modules test the sources.
+//! Tests of the table of settings and of reloads. The submodules test the sources.
 
 mod from_a_file;
 mod in_the_book;
@@ -97,7 +97,7 @@ fn other() -> Settings {
     }
 }
 
-/// The names of the settings that differ between two configurations.
+/// Returns the names of the settings that differ between two configurations.
 fn differing(one: &Config, two: &Config) -> Vec<&'static str> {
     let (one, two) = (&one.settings, &two.settings);
     settings().filter(|setting| (setting.differs)(one, two)).map(|setting| setting.name).collect()
@@ -123,7 +123,7 @@ fn every_setting_and_part_prints() {
     assert_eq!((hidden.service_name(), hidden.get("service_name").as_deref()), (Some("hunter2"), Some("[secret]")));
 }
 
-/// A source that sets one setting.
+/// Returns a source that sets only this setting, to the value in `other()`.
 fn saying(setting: &Setting) -> Config {
     let mut source = Config::default();
     (setting.copy)(&mut source.settings, &other());
@@ -157,7 +157,7 @@ fn each_setting_can_be_read_again_by_itself() {
         let next = running.read_again(saying(setting));
         assert_eq!(differing(&running, &next), [setting.name]);
         assert_eq!(differing(&next, &next.read_again(saying(setting))), [""; 0]);
-        // Once more, back to the default.
+        // A second reload, back to the default.
         let back = next.read_again(Config::default());
         assert_eq!((differing(&running, &back), back.origin(setting.name)), (vec![], &Origin::Default));
     }
@@ -170,7 +170,7 @@ fn what_code_said_stays_whatever_the_source_says() {
         let code = |source: Config| source.set(setting.name, move |config| copy(&mut config.settings, &other()));
         let running = code(Config::default());
         assert_eq!(differing(&running, &running.read_again(Config::default())), [""; 0]);
-        // Also if the source had the same value at first.
+        // The value of code stays even if the source had the same value at first.
         let running = code(saying(setting));
         let next = running.read_again(Config::default());
         assert_eq!((differing(&running, &next), next.origin(setting.name)), (vec![], &Origin::Code));
@@ -270,7 +270,7 @@ fn the_section_fills_what_the_source_leaves_out_however_often_that_changes() {
         let back = next.read_again(Config::default());
         assert_eq!((differing(&running, &back), back.origin(setting.name)), (vec![], running.origin(setting.name)));
     }
-    // Resource attributes of both are combined.
+    // Resource attributes of the source, the section and code are combined.
     let source = |value: &str| variables(&[("OTEL_RESOURCE_ATTRIBUTES", value)]);
     let beside = source("env=prod").with_telemetry(section(r#"{"service_name": "store"}"#)).with_role("daemon");
     assert_eq!(differing(&beside, &beside.read_again(source("env=prod"))), [""; 0]);
@@ -278,7 +278,7 @@ fn the_section_fills_what_the_source_leaves_out_however_often_that_changes() {
     assert_eq!(differing(&beside, &beside.read_again(source("env=prod,service.name=s"))), ["service_name"]);
 }
 
-/// A value of each variable, and the variables that it requires.
+/// Returns a valid value of a variable, and the variables that it requires.
 fn value_of(name: &str) -> (&'static str, &[(&'static str, &'static str)]) {
     let end = |text: &str| name.ends_with(text);
     match name {
@@ -347,7 +347,7 @@ fn each_variable_changes_its_setting_and_no_other() {
     }
 }
 
-/// A file with this text in the map at `path`.
+/// Reads a file with this content in the map at the path `map`.
 fn file(map: &str, content: &str) -> Config {
     let mut text = content.to_owned();
     for key in map.rsplit('.').filter(|key| !key.is_empty()) {
@@ -436,7 +436,7 @@ fn the_book_has_the_table() {
     let (guide, page) =
         (include_str!("../../../../book/src/configuration.md"), include_str!("../../../../book/src/variables.md"));
     let table = page.split("| variable | accepted |").nth(1).unwrap().split("\n\n").next().unwrap();
-    // One row stands for all signals.
+    // One row of the book's table describes the variables of all three signals.
     let of_signals = |line: &str| {
         let of = |signal: &str| line.replace("<SIGNAL>", &signal.to_uppercase()).replace("<signal>", signal);
         ["traces", "metrics", "logs"].map(of)
@@ -448,7 +448,7 @@ fn the_book_has_the_table() {
     let mut expected = vec![("OTEL_CONFIG_FILE", "enabled")];
     for setting in settings() {
         for variable in setting.variables {
-            // Limits of all signals are listed as those of spans.
+            // The book lists the limits of all signals as settings of spans.
             if !expected.iter().any(|(name, _)| *name == variable.name) {
                 expected.push((variable.name, setting.name));
             }

@@ -31,7 +31,8 @@ fn text(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The documents of a file of YAML. Templates are none; what they render to is kept beside the chart.
+/// Returns the documents of a YAML file. Templates of the chart are not YAML; their rendered output is kept beside the
+/// chart.
 fn documents(name: &str) -> Vec<Value> {
     yaml(&text(name))
 }
@@ -40,7 +41,7 @@ fn document(name: &str) -> Value {
     documents(name).swap_remove(0)
 }
 
-/// The document of this kind and name.
+/// Returns the document of this kind and name.
 fn of_kind(file: &str, kind: &str, name: &str) -> Value {
     let mut found = documents(file).into_iter().filter(|document| document["kind"] == kind);
     found.find(|document| document["metadata"]["name"] == name).unwrap_or_else(|| panic!("{file}: no {kind} {name}"))
@@ -52,7 +53,7 @@ fn names(extensions: &[&str]) -> Vec<String> {
     files(&root()).into_iter().map(name).filter(is_one).filter(|name| !name.contains("/templates/")).collect()
 }
 
-/// Lists every value below this one, with its path.
+/// Visits a value and every value below it, with its path.
 fn walk(value: &Value, path: &str, visit: &mut dyn FnMut(&str, &Value)) {
     visit(path, value);
     match value {
@@ -78,7 +79,7 @@ fn every_file_can_be_read() {
     }
 }
 
-/// The configurations of all Collectors, with their names.
+/// Returns the configurations of all Collectors, with their names.
 fn collectors() -> Vec<(String, Value)> {
     let mut all: Vec<_> = COLLECTORS.map(|name| (name.to_owned(), document(name))).into();
     for name in names(&[".yaml"]).into_iter().filter(|name| name.starts_with("kubernetes/")) {
@@ -100,7 +101,7 @@ fn collectors_take_what_services_send_and_use_what_they_declare() {
             Value::String(endpoint) => endpoint.ends_with(port),
             _ => false,
         };
-        // Samplers are sent to by other Collectors only, over gRPC.
+        // Only other Collectors send to samplers, over gRPC.
         let is_sampler = name == "otel-sampler";
         assert!(if is_sampler { has("grpc", ":4317") } else { has("http", ":4318") }, "{name}: {receiver}");
         assert!(receiver["grpc"].is_null() || has("grpc", ":4317"), "{name}: {receiver}");
@@ -166,7 +167,7 @@ fn collectors_in_kubernetes_have_the_ports_and_volumes_that_they_name() {
     }
 }
 
-/// The grace period and the environment of each container that runs a service.
+/// Returns the grace period and the environment of each container that runs a service.
 fn services() -> Vec<(String, Value, BTreeMap<String, Value>)> {
     let mut found = Vec::new();
     for name in names(&[".yaml"]).into_iter().filter(|name| !name.contains("values")) {
@@ -256,7 +257,7 @@ fn otlp(config: &Config, signal: Signal) -> Otlp {
     }
 }
 
-/// The variables that a shell reads from a file, or the shell's error.
+/// Returns the variables that a shell reads from a file, or the shell's error.
 #[cfg(unix)]
 fn sourced(name: &str, variables: &[(&str, &str)]) -> Result<std::collections::HashMap<String, String>, String> {
     let script = format!(". '{}' && env", root().join(name).display());

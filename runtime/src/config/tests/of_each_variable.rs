@@ -9,11 +9,11 @@ const PAGE: &str = include_str!("../../../../book/src/variables.md");
 
 struct Row {
     name: String,
-    /// Variables that it requires.
+    /// Other variables that this one requires.
     beside: Vec<(String, &'static str)>,
-    /// Variables that a valid value requires.
+    /// Other variables that a valid value of this one requires.
     beside_good: Vec<(String, &'static str)>,
-    /// The settings that show its effect.
+    /// Prints the settings that show the effect of the variable.
     show: Box<dyn Fn(&Config) -> String>,
     default: String,
     good: (&'static str, String),
@@ -455,7 +455,7 @@ fn metrics() -> Vec<Row> {
     ]
 }
 
-/// Proxies; each has two names.
+/// Returns the rows of the proxies. Each proxy has a variable in lower case and one in upper case.
 fn proxies() -> Vec<Row> {
     let proxy = |name: &str, setting: &str, protocol: &'static str| {
         let show = |config: &Config| config.destinations(Signal::Traces).join(" ");
@@ -488,8 +488,8 @@ fn proxies() -> Vec<Row> {
     ]
 }
 
-/// The rows of one OTLP option (`*` stands for the signal): for all signals, and for each, which leaves the other
-/// signals at their default.
+/// Returns the rows of one OTLP option (`*` stands for the signal): one for all signals, and one for each signal, which
+/// leaves the other signals at their default.
 fn otlp(
     option: &str,
     setting: &str,
@@ -595,7 +595,8 @@ fn receivers() -> Vec<Row> {
     others.into_iter().flatten().chain(insecure).collect()
 }
 
-/// Certificates: trusted authorities, and a client certificate and its key, which require each other.
+/// Returns the rows of certificates: trusted authorities, and a client certificate and its key, which require each
+/// other.
 fn certificates() -> Vec<Row> {
     let mut rows = otlp(
         "OTEL_EXPORTER_OTLP_*CERTIFICATE",
@@ -719,7 +720,8 @@ fn those_of_proxies() {
     assert_eq!((cgi.get("proxy.http"), cgi.problems().len()), (None, 1));
 }
 
-/// A file describes telemetry, and the variables of proxies the machine's network, so they are read beside a file.
+/// Proxies are read from variables even if a file is used: a file describes telemetry, the variables describe the
+/// machine's network.
 #[test]
 fn proxies_hold_beside_a_file() {
     let text = "file_format: '1.0'\ntracer_provider: {processors: [{batch: {exporter: {otlp_http: {endpoint: 'http://c:1/'}}}}]}";
@@ -769,7 +771,8 @@ struct Line {
     setting: String,
 }
 
-/// A name in which the book's placeholder stands for the signal, in the form of variables or of settings.
+/// Replaces the book's placeholder for the signal, in the form of variables or of settings. Returns one name for each
+/// signal, or the text itself if it has no placeholder.
 fn of_each_signal(text: &str) -> Vec<String> {
     let of = |signal: &str| text.replace("<SIGNAL>", &signal.to_uppercase()).replace("<signal>", signal);
     if of("") == text { vec![text.to_owned()] } else { ["traces", "metrics", "logs"].map(of).to_vec() }
@@ -806,7 +809,7 @@ fn the_book_the_rows_and_the_code_have_the_same_variables() {
     assert_eq!(book, rows, "the book, and rows of this test");
 }
 
-/// The book's names of settings, accepted values and defaults are those of the program.
+/// The names of settings, accepted values and defaults in the book equal those of the program.
 #[test]
 fn the_book_says_what_the_program_says() {
     let plain = |text: &str| text.replace('`', "");

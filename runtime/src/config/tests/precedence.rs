@@ -102,7 +102,7 @@ fn the_rest_is_off_where_rust_log_names_targets_only() {
     let level = |variables: &[(&str, &str)]| config(variables).settings.log_filter.level_of("x");
     assert_eq!(level(&[("RUST_LOG", "hyper=debug")]), Level::Off);
     assert_eq!(level(&[("RUST_LOG", "hyper=debug,error")]), Level::Error);
-    // Nothing of it is understood.
+    // Without a valid directive, the default level stays.
     assert_eq!(level(&[("RUST_LOG", "hyper=loud")]), Level::Info);
     assert_eq!(level(&[("LOG_LEVEL", "hyper=debug")]), Level::Info);
 }

@@ -58,7 +58,7 @@ fn to_get_started_in_each_version() {
     }
 }
 
-/// The exporters of the general example, with empty values where it has placeholders.
+/// Returns the exporters of the general example, with empty values for its placeholders.
 fn otlp_http(signal: &str, more: &str) -> String {
     format!(
         "{{otlp_http: {{endpoint: 'http://localhost:4318/v1/{signal}', tls: {{ca_file: , key_file: , cert_file: }}, \
@@ -190,7 +190,7 @@ instrumentation:
     assert!(!format!("{filled:?}").contains("hunter2"));
 }
 
-/// Every key of the schema at once. Those that are not supported are reported; the rest takes effect.
+/// Tests a file with every key of the schema. Unsupported keys are reported; all others take effect.
 #[test]
 fn all_there_is() {
     let exporters = |mark: &str| {
@@ -265,7 +265,7 @@ instrumentation{mark}:
     }
 }
 
-/// Each key that schema 1.1 adds to 1.0. Those whose value is the only one supported cause no problem.
+/// Tests each key that schema 1.1 adds to 1.0. A key causes no problem if its value is the only supported one.
 #[test]
 fn what_version_1_1_adds() {
     let with = |id: &str, info: &str, more: &str| {

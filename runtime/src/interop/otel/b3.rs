@@ -1,4 +1,4 @@
-//! B3 for OpenTelemetry's propagators. It reads both forms and writes either one header or several.
+//! A propagator of B3 headers for the OpenTelemetry API. It reads both forms and writes either one header or several.
 
 use opentelemetry::propagation::text_map_propagator::FieldIter;
 use opentelemetry::propagation::{Extractor, Injector, TextMapPropagator};
@@ -40,14 +40,15 @@ impl TextMapPropagator for B3 {
             set(formats::B3::SINGLE, said.write(&mut [0; formats::B3::LENGTH]));
         } else {
             said.write_several(&mut set);
-            // Old values of these would take precedence over the written ones. An injector cannot remove headers.
+            // Clears the headers that are not written, because their old values would take precedence. An injector
+            // cannot remove headers.
             [formats::B3::SINGLE].iter().chain(&formats::B3::SEVERAL[3..]).for_each(|name| set(name, b""));
         }
     }
 
     fn extract_with_context(&self, context: &Theirs, extractor: &dyn Extractor) -> Theirs {
         let said = formats::B3::read(|name| extractor.get(name).map(str::as_bytes));
-        // A decision without ids has no parent.
+        // Ignores a sampling decision without ids, which cannot be a parent.
         match said.and_then(|said| said.ids.zip(Some(said.decision))) {
             Some(((trace_id, span_id), decision)) => {
                 let (trace_id, span_id) = (TraceId::from(trace_id), SpanId::from(span_id));

@@ -31,7 +31,7 @@ pub(super) fn flags(sampled: bool) -> TraceFlags {
     TraceFlags::NOT_SAMPLED.with_sampled(sampled)
 }
 
-/// Converts our context to OpenTelemetry's. Ours has no `tracestate` for it.
+/// Converts our context to OpenTelemetry's, with this trace state.
 pub(super) fn span_context(context: &Context, trace_state: TraceState) -> SpanContext {
     let (trace_id, span_id) = (TraceId::from(context.trace_id().0), SpanId::from(context.span_id().0));
     let random = if context.is_random() { RANDOM } else { TraceFlags::NOT_SAMPLED };

@@ -1,7 +1,8 @@
 //! Accesses OpenTelemetry's current context on this thread, for `bridge`.
 //!
-//! OpenTelemetry's context is in a thread-local with a destructor. It panics if it is used after that, or if a context
-//! is attached while the current one is borrowed. Neither panic may reach the program through our code.
+//! OpenTelemetry's context is in a thread-local with a destructor. Using the context panics after the destructor has
+//! run, or if a context is attached while the current one is borrowed. Neither panic may reach the program through our
+//! code.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,8 +26,8 @@ type Attachment = (usize, Option<ContextGuard>);
 
 struct Attachments(RefCell<Vec<Attachment>>);
 
-/// Runs before the destructor of OpenTelemetry's thread-local, which was initialised first. Afterwards OpenTelemetry's
-/// context is not used.
+/// Runs before the destructor of OpenTelemetry's thread-local, which was initialised first. After this destructor our
+/// code does not use OpenTelemetry's context.
 impl Drop for Attachments {
     fn drop(&mut self) {
         STATE.set(GONE);
@@ -40,7 +41,7 @@ thread_local! {
     static ATTACHED: Attachments = const { Attachments(RefCell::new(Vec::new())) };
 }
 
-/// The id of OpenTelemetry's current span: zero if there is none, `None` if the thread is ending.
+/// Returns the id of OpenTelemetry's current span: zero if there is none, `None` if the thread is ending.
 pub(super) fn span_id() -> Option<u64> {
     is_usable().then(|| Theirs::map_current(id_of))
 }
@@ -50,7 +51,8 @@ fn id_of(theirs: &Theirs) -> u64 {
     convert::span_number(theirs.span().span_context().span_id())
 }
 
-/// Initialises the thread: OpenTelemetry's thread-local first, so that it is destroyed after ours.
+/// Initialises the thread: OpenTelemetry's thread-local first, so that it is destroyed after ours. Returns false if the
+/// thread is ending.
 #[cold]
 fn begin() -> bool {
     if STATE.get() == NEW {
@@ -73,7 +75,7 @@ fn place() -> Place {
     context.place()
 }
 
-/// Returns the trace state of OpenTelemetry's span, if it belongs to the same trace.
+/// Returns the trace state of OpenTelemetry's span if it belongs to the same trace, otherwise an empty one.
 pub(super) fn trace_state_of(theirs: &SpanContext, context: &Context) -> TraceState {
     let same = convert::context(theirs).trace_id() == context.trace_id();
     if same { theirs.trace_state().clone() } else { TraceState::NONE }
@@ -83,7 +85,8 @@ fn height() -> u32 {
     ATTACHED.try_with(|attached| attached.0.borrow().len() as u32).unwrap_or(0)
 }
 
-/// Attaches a context. It is derived from the current one, so that its baggage is kept.
+/// Attaches a context with this span, derived from the current context so that its baggage is kept. Does nothing if the
+/// thread is ending.
 fn attach(place: Place, owner: usize) {
     if !is_usable() {
         return;
@@ -120,7 +123,8 @@ fn remove(height: u32, owner: usize) {
     detach(ATTACHED.try_with(own).ok().flatten());
 }
 
-/// Drops a guard. Values in its context may be dropped too, and panic.
+/// Drops a guard, and catches a panic: values in the guard's context may be dropped with it, and their destructors may
+/// panic.
 fn detach(guard: Option<ContextGuard>) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(guard)));
 }

@@ -19,12 +19,12 @@ use crate::record::finished::FinishedSpan;
 use crate::trace::external::{Exported, ExternalExporter};
 
 impl Config {
-    /// Exports all spans with an exporter of OpenTelemetry's SDK, ours and those of the OpenTelemetry API, in addition
-    /// to the configured destinations. It may be called several times. Of a configuration and its clones, the one that
-    /// starts first gets the exporters.
+    /// Adds an exporter of OpenTelemetry's SDK for all spans, ours and those of the OpenTelemetry API, in addition to
+    /// the configured destinations. Several exporters can be added. Clones of a configuration share the exporters, and
+    /// the first clone that starts telemetry takes them.
     ///
-    /// The exporter runs on its own thread, in a tokio runtime. It must retry by itself: spans of a failed export count
-    /// as lost.
+    /// The exporter runs on its own thread, in a tokio runtime. The exporter must retry by itself: spans of a failed
+    /// export count as lost.
     ///
     /// ```
     /// use std::time::Duration;

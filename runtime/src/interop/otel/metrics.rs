@@ -29,7 +29,8 @@ use crate::base::notice;
 use crate::config::{Metrics, TemporalityPreference as Preference};
 use crate::meter::snapshot::MetricPoints;
 
-/// The limit for callbacks, as for our observable gauges. Later values are missing from the collection.
+/// The time limit for callbacks in one collection, as for our observable gauges. Later values are missing from the
+/// collection.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The raw OpenTelemetry instruments of the process. While it lives, instruments of `opentelemetry::global::meter` are
@@ -43,9 +44,10 @@ pub(crate) struct Meters {
     scrape: Option<Arc<ManualReader>>,
     /// The values of observed counters at the last export, if exports are deltas.
     deltas: Option<Mutex<Deltas>>,
-    /// The largest time that a collection waits for callbacks.
+    /// The longest time that a collection waits for callbacks.
     patience: Duration,
-    /// The process that created it: in a forked child, locks of the SDK may be held for ever.
+    /// The process that started the instruments. A forked child does not stop them, because locks of the SDK may be
+    /// held there for ever.
     process: u32,
 }
 
@@ -105,7 +107,8 @@ impl Meters {
         }
     }
 
-    /// Stops the instruments: from now on those of `opentelemetry::global::meter` do nothing.
+    /// Stops the instruments: from now on those of `opentelemetry::global::meter` do nothing. Has no effect in a forked
+    /// child.
     pub(crate) fn stop(&self) {
         if self.process != std::process::id() || !self.callbacks.stop() {
             return;
@@ -128,7 +131,7 @@ impl std::fmt::Debug for Meters {
     }
 }
 
-/// A reader that we call, with the temporality of each kind of instrument.
+/// A manual reader with the configured temporality for each kind of instrument.
 #[derive(Debug)]
 struct Reader {
     inner: Arc<ManualReader>,

@@ -1,9 +1,10 @@
 //! Interoperation with the OpenTelemetry API: one tree of spans, one set of metrics, one export.
 //!
-//! While telemetry runs, the global tracer provider of `opentelemetry` is ours. Spans that the program or its libraries create
-//! through that API are sampled and exported together with ours. The parent of a span is the current span, whichever API created
-//! it. Inside a client, server, producer or consumer span of ours, `opentelemetry::Context::current()` contains its context, so that
-//! third-party propagators inject it; with [`Interop::Full`] this holds inside every span.
+//! While telemetry runs, the global tracer provider of `opentelemetry` is ours. Spans that the program or its libraries
+//! create through that API are sampled and exported together with ours. The parent of a span is the current span,
+//! whichever API created that one. Inside a client, server, producer or consumer span of ours,
+//! `opentelemetry::Context::current()` contains our span's context, so that third-party propagators inject it; with
+//! [`Interop::Full`] this holds inside every span.
 //!
 //! The OpenTelemetry API cannot write to our spans: `Context::current().span()` has the ids of our span, but records
 //! nothing. Use [`current()`](crate::current()).

@@ -88,7 +88,7 @@ fn own(random: &mut Random) -> FinishedSpan {
     let message = values[4].clone();
     let keys = [size_bytes::META, open_seconds::META, error_message::META, error_type::META];
     let attributes = |random: &mut Random| -> Vec<Attribute> {
-        // Messages are texts.
+        // The error message is always a text.
         let value = |random: &mut Random, key| {
             if std::ptr::eq(key, error_message::META) {
                 message.clone()

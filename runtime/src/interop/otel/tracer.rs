@@ -71,7 +71,7 @@ impl Tracer for TracecastTracer {
 
     fn build_with_context(&self, builder: SpanBuilder, given: &Theirs) -> TracecastSpan {
         let (parent, trace_state) = parent_of(given);
-        // Captures record only our spans; others are transparent there.
+        // Captures record only our spans; spans of OpenTelemetry's API are transparent there.
         if !external::is_on() || parent.is_captured() || given.is_telemetry_suppressed() {
             return TracecastSpan::transparent(convert::span_context(&parent, trace_state));
         }
@@ -88,10 +88,11 @@ impl Tracer for TracecastTracer {
     }
 }
 
-/// Returns the parent of a span that is created with this context.
+/// Returns the parent of a span that is created with the context `given`, and the parent's trace state.
 ///
-/// Most callers pass the current context or a copy of it, so the two are compared by their spans. If they are equal, the parent is the
-/// span that is current here, ours or OpenTelemetry's. Any other context was chosen explicitly, and is the parent.
+/// Most callers pass the current context or a copy of it, so `given` and the current context are compared by their
+/// spans. If the spans are equal, the parent is the span that is current here, ours or OpenTelemetry's. Any other
+/// context was chosen explicitly, and is the parent.
 pub(super) fn parent_of(given: &Theirs) -> (Context, TraceState) {
     let span = given.span();
     let theirs = span.span_context();

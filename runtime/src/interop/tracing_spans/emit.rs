@@ -51,7 +51,7 @@ struct Emitted {
     dispatch: Dispatch,
     id: Id,
     site: &'static Site,
-    /// The attributes that were passed on.
+    /// The attributes that were passed to the subscriber when the span started.
     known: Vec<Attribute>,
 }
 
@@ -86,13 +86,13 @@ fn release() {
     let _ = HELD.try_with(RefCell::take);
 }
 
-/// Returns the context of the span that is being emitted, for our own layer.
+/// Returns the context of the span that is being emitted on this thread, for our own layer.
 pub(super) fn emitting() -> Option<Context> {
     EMITTING.try_with(|context| context.borrow().clone()).ok().flatten()
 }
 
-/// Calls a subscriber. Our spans that it creates are not emitted, because the recursion might never end. Catches its
-/// panics.
+/// Calls a subscriber. Our spans that the subscriber creates are not emitted, because the recursion might never end.
+/// Returns `None` in such a recursion, or if the subscriber panics.
 fn tell<R>(f: impl FnOnce() -> R) -> Option<R> {
     if IS_TOLD.replace(true) {
         return None;

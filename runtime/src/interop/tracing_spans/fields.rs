@@ -11,7 +11,7 @@ use crate::declare::callsite::Kind;
 use crate::declare::value::OwnedValue;
 use crate::record::finished::{Attribute, FinishedSpan, Status};
 
-/// The data of the fields.
+/// The data that was read from the fields of a span or an event.
 #[derive(Default)]
 pub(super) struct Fields {
     pub(super) name: Option<String>,
@@ -31,7 +31,7 @@ impl Fields {
         fields
     }
 
-    /// Sets the data on a span.
+    /// Sets the name, kind, attributes and status of a span from the fields.
     pub(super) fn apply(self, span: &mut FinishedSpan) {
         if let Some(name) = self.name {
             span.name = Cow::Owned(name);
@@ -46,7 +46,7 @@ impl Fields {
             (failed, Some(text)) if failed.is_some() || !matches!(span.status, Status::Ok) => {
                 span.set_status(Status::Error(Cow::Owned(text)));
             }
-            // An earlier description is kept.
+            // If the status already has a description, it is kept.
             (Some(true), None) if !matches!(span.status, Status::Error(_)) => {
                 span.set_status(Status::Error(Cow::Borrowed("")));
             }
@@ -90,7 +90,7 @@ impl Visit for Fields {
         self.value(field, OwnedValue::I64(value));
     }
 
-    /// A number that OTLP cannot represent becomes text.
+    /// Converts a number that OTLP cannot represent to text.
     fn record_u64(&mut self, field: &Field, value: u64) {
         match i64::try_from(value) {
             Ok(value) => self.record_i64(field, value),

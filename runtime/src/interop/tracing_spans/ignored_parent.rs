@@ -1,8 +1,9 @@
 //! Reports parents set through tracing-opentelemetry, whose `OpenTelemetrySpanExt` works only with its own layer.
 //!
-//! It searches the subscriber for a private type of its layer and does nothing if there is none. Another crate cannot provide that
-//! type, but a layer sees that a type is searched for. If that happens between the creation of a root span with fields of
-//! OpenTelemetry and its first entry, which is when a parent must be set, the span was meant to have a parent.
+//! `OpenTelemetrySpanExt` searches the subscriber for a private type of its layer and does nothing if there is none.
+//! Another crate cannot provide that type, but a layer can observe such a search. If there is one between the creation
+//! of a root span with fields named `otel.*` and its first entry, which is when a parent must be set, the span was
+//! meant to have a parent.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -19,7 +20,7 @@ thread_local! {
 
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// Notes that a span was created.
+/// Remembers a new span if it is a root with fields named `otel.*`; forgets the one before.
 pub(super) fn span_made(metadata: &'static Metadata<'static>, parent: &Context) {
     if !REPORTED.load(Relaxed) {
         let is_for_opentelemetry = || metadata.fields().iter().any(|field| field.name().starts_with("otel."));
@@ -28,12 +29,13 @@ pub(super) fn span_made(metadata: &'static Metadata<'static>, parent: &Context) 
     }
 }
 
-/// Notes that a span was entered.
+/// Forgets the last new span: a parent would have been set before the first entry.
 pub(super) fn span_entered() {
     let _ = ROOT.try_with(Cell::take);
 }
 
-/// Notes that the subscriber was searched for a type that is not ours.
+/// Reports an ignored parent, once per process, if the last new span may still get one. Called when the subscriber is
+/// searched for a type that is not ours.
 pub(super) fn type_looked_for() {
     if let Ok(Some(name)) = ROOT.try_with(Cell::take)
         && !REPORTED.swap(true, Relaxed)

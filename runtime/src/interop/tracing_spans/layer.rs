@@ -38,7 +38,7 @@ pub struct SpanLayer {
     events: bool,
 }
 
-/// Creates a layer for a subscriber of `tracing`. It records the subscriber's spans in our traces.
+/// Creates a layer that records the spans of a `tracing` subscriber in our traces.
 ///
 /// ```
 /// use tracing_subscriber::layer::SubscriberExt as _;
@@ -54,7 +54,7 @@ pub fn layer() -> SpanLayer {
 }
 
 impl SpanLayer {
-    /// Also records events of `tracing` on their spans.
+    /// Makes the layer also record events of `tracing`, each on the innermost `tracing` span around it.
     ///
     /// ```
     /// use tracing_subscriber::layer::SubscriberExt as _;
@@ -81,14 +81,14 @@ struct Open {
     kind: Kind,
     /// The data, if the span is recorded.
     data: Option<Box<FinishedSpan>>,
-    /// Whether it is an emitted span of ours, which is recorded and entered already.
+    /// Whether this is a span of ours that was emitted; it is already recorded and entered.
     is_ours: bool,
 }
 
 impl Open {
     fn new(parent: &Context, metadata: &'static Metadata<'static>, fields: Fields) -> Self {
         let kind = fields.kind.unwrap_or_default();
-        // Captures record only our spans; others are transparent there.
+        // Captures record only our spans; spans of `tracing` are transparent there.
         if parent.is_captured() {
             return Open { context: parent.clone(), kind: Kind::Internal, data: None, is_ours: false };
         }
@@ -103,7 +103,8 @@ impl Open {
         Open { context, kind, data: Some(Box::new(data)), is_ours: false }
     }
 
-    /// Returns the span of ours that is being emitted, if there is one. It is used as a parent only.
+    /// Returns the state for a span of ours that is being emitted; `None` if there is none. The state is used as a
+    /// parent only.
     fn ours() -> Option<Self> {
         #[cfg(has_tracing_emit)]
         let context = super::emit::emitting();
@@ -144,7 +145,7 @@ where
             Some(parent) => context_of(&context, parent).unwrap_or_default(),
             None => Context::current(),
         };
-        // Formatting the fields is user code, so no lock is held meanwhile.
+        // Formatting the fields is user code, so no lock is held while they are read.
         let fields = Fields::read(|fields| attributes.record(fields));
         let open = Open::new(&parent, attributes.metadata(), fields);
         ignored_parent::span_made(attributes.metadata(), &parent);

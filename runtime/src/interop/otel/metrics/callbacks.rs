@@ -1,5 +1,5 @@
 //! Callbacks of observable instruments. They are user code, which may panic or hang: they run on separate threads, and
-//! their values are passed to the SDK when it calls its own callbacks.
+//! their values are passed to the SDK through callbacks of ours.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -33,11 +33,11 @@ struct Registered {
 pub(super) type Answers = HashMap<u64, Box<dyn Any + Send>>;
 
 thread_local! {
-    /// The values for the SDK on this thread, during a collection.
+    /// The values that our callbacks pass to the SDK on this thread, during a collection.
     static ANSWERS: RefCell<Answers> = RefCell::default();
 }
 
-/// Runs `f`. In it, the SDK's callbacks return these values.
+/// Runs `f`, during which our callbacks pass these values to the SDK.
 pub(super) fn with<R>(answers: Answers, f: impl FnOnce() -> R) -> R {
     ANSWERS.with(|current| *current.borrow_mut() = answers);
     let result = f();
@@ -50,7 +50,7 @@ impl Callbacks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a callback, and returns the one for the SDK in its place.
+    /// Registers a callback of the program, and returns a callback for the SDK that passes on the observed values.
     pub(super) fn keep<M: Copy + Send + Sync + 'static>(
         &self,
         instrument: &str,
@@ -73,7 +73,7 @@ impl Callbacks {
         if due.is_empty() {
             return Answers::new();
         }
-        // Slow callbacks come last, so that the others need not wait for them every time.
+        // Slow callbacks come last, so that they do not delay fast ones in every collection.
         due.sort_by_key(|(_, callback)| callback.is_slow());
         let call = |(id, callback): (u64, Arc<dyn Ask>)| -> Call<_> {
             Box::new(move || callback.ask(patience).map(|answer| (id, answer)))
@@ -81,7 +81,7 @@ impl Callbacks {
         call_all(due.into_iter().map(call).collect(), patience).into_iter().collect()
     }
 
-    /// Removes all callbacks. False if that was done before.
+    /// Removes all callbacks. Returns false if they were removed before.
     pub(super) fn stop(&self) -> bool {
         let mut registered = self.lock();
         let forgotten = std::mem::take(&mut registered.all);
@@ -105,18 +105,19 @@ fn answer<M: Copy + 'static>(id: u64, observer: &dyn AsyncInstrument<M>) {
 trait Ask: Send + Sync {
     fn is_slow(&self) -> bool;
 
-    /// Calls the callback. `None` if it is still running, or panics.
+    /// Calls the callback and returns its values. `None` if an earlier call is still running, or if the callback
+    /// panics.
     fn ask(&self, patience: Duration) -> Option<Box<dyn Any + Send>>;
 }
 
 struct Asked<M> {
     instrument: String,
     callback: Callback<M>,
-    /// Whether a thread, which may be an abandoned one, is calling it.
+    /// Whether a thread, which may be an abandoned one, is calling the callback.
     busy: AtomicBool,
-    /// Whether its last call was slow.
+    /// Whether the last call took at least half of the allowed time.
     slow: AtomicBool,
-    /// Whether its panic was reported.
+    /// Whether a panic of the callback was reported.
     told: AtomicBool,
 }
 

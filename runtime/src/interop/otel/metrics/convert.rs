@@ -132,8 +132,8 @@ fn exponential<T: Number>(point: &ExponentialHistogramDataPoint<T>) -> PointValu
     })
 }
 
-/// Returns bounds with a static lifetime. The program and its views limit their number, and the SDK never frees an
-/// instrument either.
+/// Returns bounds with a static lifetime. Equal bounds are stored once and never freed: their number is limited by the
+/// program's instruments and views, and the SDK does not free instruments.
 fn interned(bounds: Vec<f64>) -> &'static [f64] {
     static KNOWN: Mutex<Vec<&'static [f64]>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -20,7 +20,7 @@ pub(super) struct Deltas {
 
 #[derive(Default)]
 struct Stream {
-    /// The time of its last export.
+    /// The time of the stream's last export.
     time: Option<u64>,
     series: HashMap<Series, Shown>,
 }

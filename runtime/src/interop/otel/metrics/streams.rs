@@ -37,7 +37,7 @@ impl Streams {
         Streams { views, histograms: config.histograms, limits: config.cardinality, reduced: Mutex::default() }
     }
 
-    /// Adds each view, and a last one for instruments that no view matches.
+    /// Registers each configured view with the SDK, and a last view for instruments that no configured view matches.
     pub(super) fn add_to(self: &Arc<Self>, mut builder: MeterProviderBuilder) -> MeterProviderBuilder {
         for view in self.views.iter() {
             let (view, streams) = (view.clone(), self.clone());
@@ -91,8 +91,8 @@ impl Streams {
         stream.map_err(|error| notice::say(format_args!("view of `{}` is ignored: {error}", instrument.name()))).ok()
     }
 
-    /// Returns the aggregation. `None` leaves the choice to the SDK, which knows whether a histogram has its own
-    /// bounds.
+    /// Returns the aggregation of a view or, by default, of the configuration. `None` leaves the choice to the SDK,
+    /// which uses a histogram's own bounds if it has some.
     fn aggregation(&self, kind: InstrumentKind, asked: Option<&Aggregation>) -> Option<SdkAggregation> {
         match asked {
             None | Some(Aggregation::Default) => {

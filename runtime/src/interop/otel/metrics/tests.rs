@@ -26,7 +26,7 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Long enough for slow machines.
+/// A time limit that is long enough for slow machines.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn start(config: &Metrics) -> Meters {
@@ -130,7 +130,7 @@ fn requests_equal_those_of_opentelemetrys_conversion() {
         let reader = Arc::new(ManualReader::builder().with_temporality(temporality).build());
         let preference = Preference::Cumulative;
         let shared = Reader { inner: reader.clone(), preference };
-        // The temporality of the inner reader instead of ours.
+        // This reader has the temporality of the inner reader instead of ours.
         let provider = SdkMeterProvider::builder().with_view(exponential).with_reader(AsItIs(shared)).build();
         let meters = [
             provider.meter("plain"),
@@ -351,12 +351,12 @@ fn a_callback_that_panics_or_hangs_blocks_no_other() {
     };
     for round in 1..=3 {
         counter.add(1, &[]);
-        // The first collection cannot know which callback is slow.
+        // In the first collection no callback is marked as slow yet.
         let metrics = until("works", Duration::from_millis(300));
         assert_eq!(value(&metrics, "calls", &[]), PointValue::U64(round));
         assert_eq!(value(&metrics, "works", &[]), PointValue::U64(1));
         assert!(!has(&metrics, "hangs"), "{metrics:?}");
-        // While it hangs, instruments can be made and used.
+        // While the callback hangs, instruments can be made and used.
         meter.u64_counter(format!("made.{round}")).build().add(round, &[]);
     }
     drop(release);

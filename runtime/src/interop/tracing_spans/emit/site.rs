@@ -43,7 +43,7 @@ impl Sites {
         (known.site.get_or_insert_with(|| Site::new(callsite, known.names.clone())), is_new)
     }
 
-    /// Adds the names of attributes, for later spans of a callsite.
+    /// Adds the names of attributes to the fields of a callsite, for its later spans.
     pub(super) fn learn(&mut self, callsite: &'static Callsite, attributes: &[Attribute]) -> &mut Known {
         let known = self.0.entry(std::ptr::from_ref(callsite).addr()).or_insert_with(|| Known {
             names: callsite.declared_keys().iter().map(|key| key.name).take(FIELDS).collect(),
@@ -107,7 +107,7 @@ impl Site {
     }
 }
 
-/// Formats a list as text, because `tracing` has no lists. Empty for other values.
+/// Formats a list as text, because `tracing` has no lists. Returns an empty text for other values.
 fn list(value: &OwnedValue) -> String {
     match value {
         OwnedValue::StrArray(_) | OwnedValue::I64Array(_) | OwnedValue::F64Array(_) | OwnedValue::BoolArray(_) => {
