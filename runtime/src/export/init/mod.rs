@@ -70,7 +70,8 @@ impl Config {
     /// ```
     ///
     /// # Errors
-    /// As for [`try_init`].
+    /// If telemetry is already running, the export thread cannot start, the settings of a receiver cannot be used, or
+    /// the configuration is unusable or, with `TC_STRICT`, has any problem; see [`try_init`].
     pub fn init(self) -> Result<Guard, InitError> {
         report_problems(&self)?;
         Guard::start(self)
@@ -89,7 +90,7 @@ fn report_problems(config: &Config) -> Result<(), InitError> {
     let problems = config.problems();
     let unusable = problems.iter().any(|problem| problem.severity == Severity::Error);
     if unusable || config.settings.strict && !problems.is_empty() {
-        // An error starts nothing, so no value is used instead.
+        // With an error nothing starts, so the text names no value that replaces the invalid one.
         let problems = problems.iter().cloned().map(|problem| Problem { used: None, ..problem });
         return Err(InitError::Config(problems.collect()));
     }
