@@ -151,7 +151,8 @@ pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>
 }
 
 /// Chooses the format of log lines. Without a configured format, lines are on if log levels were set or logs are
-/// exported, and no other subscriber writes lines. The console exporter of logs turns lines on in any case.
+/// exported, and no other subscriber writes lines. The console exporter of logs turns lines on in any case, if its
+/// format is text.
 #[cfg(has_logs)]
 fn lines(config: &Config) -> LogFormat {
     use crate::config::Origin;

@@ -26,7 +26,7 @@ impl Activity {
         self.at.store(0, Relaxed);
     }
 
-    /// Returns how long the thread has been busy without progress.
+    /// Returns how long the thread has been busy without progress; zero while it is idle.
     pub(super) fn stalled(&self) -> Duration {
         match self.at.load(Relaxed) {
             0 => Duration::ZERO,
