@@ -96,7 +96,7 @@ pub(crate) struct Progress {
     pub(crate) buffered: u64,
     /// The names of open spans; filled by a flush or a shutdown only.
     pub(crate) open: Vec<&'static str>,
-    /// True if all requests were sent or stored on disk in time.
+    /// True if nothing was left in memory at the deadline: all requests were answered or stored on disk.
     pub(crate) complete: bool,
 }
 

@@ -57,7 +57,7 @@ pub(crate) enum Spooled {
 }
 
 impl Spooled {
-    /// Returns `None` if the signal is not spooled.
+    /// Converts a signal; `None` if the signal is not spooled.
     pub(crate) fn of(signal: Signal) -> Option<Self> {
         match signal {
             Signal::Traces => Some(Spooled::Traces),
@@ -103,7 +103,7 @@ pub(crate) struct Spool {
 
 struct Inner {
     config: config::Spool,
-    /// The number of this spool in the names of its files.
+    /// The random number of this spool in the names of its files.
     writer: u64,
     clock: Clock,
     /// Held while a request is written, so that the threads of a process keep the limit exactly.
@@ -111,9 +111,9 @@ struct Inner {
     known: Mutex<Known>,
     /// Locked separately: this lock is never held while the disk is used.
     lost: Mutex<Losses>,
-    /// The stored requests of this spool that were neither sent nor lost, by the numbers in their names.
+    /// The stored requests of this spool that are neither claimed, removed nor missing, by the numbers in their names.
     ours: Mutex<BTreeMap<u32, Kept>>,
-    /// The bytes of all files when the directory was last listed.
+    /// The bytes of all files when the directory was last listed, updated when this spool adds or removes a request.
     bytes: AtomicU64,
 }
 
@@ -180,7 +180,7 @@ impl Spool {
         self.inner.put(entry)
     }
 
-    /// Claims the oldest request of a kind that is not claimed yet.
+    /// Claims the oldest request of this signal and encoding that is not claimed yet; `None` if there is none.
     pub(crate) fn next(&self, signal: Spooled, encoding: Encoding) -> Option<Claimed> {
         let mut looked = false;
         while let Some(name) = self.inner.candidate(signal, encoding, &mut looked) {
@@ -191,7 +191,7 @@ impl Spool {
         None
     }
 
-    /// Counts requests of this spool as lost whose files are gone.
+    /// Counts requests of this spool as lost if their files are gone. Counts nothing if the directory cannot be read.
     pub(crate) fn verify(&self) {
         let known = self.inner.known_files();
         match Listing::read(&self.inner.config.directory) {
@@ -209,7 +209,7 @@ impl Spool {
         self.inner.bytes.load(Relaxed)
     }
 
-    /// The limit.
+    /// The maximum size of all files in bytes.
     pub(crate) fn capacity(&self) -> u64 {
         self.inner.config.max_bytes
     }
@@ -226,8 +226,8 @@ impl Inner {
         self.config.directory.join(name.to_string())
     }
 
-    /// Returns the next request that may be free. Lists the directory at most once per caller, if no request is known
-    /// or the list is old.
+    /// Returns the next request that may be free; `None` if there is none. If no request is known or the list is old,
+    /// lists the directory, but only once per call of `next` (`looked`).
     fn candidate(&self, signal: Spooled, encoding: Encoding, looked: &mut bool) -> Option<Name> {
         let mut known = lock(&self.known);
         let stale = known.looked.is_none_or(|at| at.elapsed() >= LOOK_AGAIN);

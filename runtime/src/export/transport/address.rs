@@ -27,7 +27,7 @@ pub(super) fn port(endpoint: &Endpoint) -> u16 {
     endpoint.port().unwrap_or(if is_tls(endpoint) { 443 } else { 80 })
 }
 
-/// Makes the value of an `Authorization` header from user info.
+/// Makes the value of an `Authorization` header from user info; `None` if there is none.
 pub(super) fn authorization(endpoint: &Endpoint) -> Option<Secret> {
     endpoint.user_info().map(|user_info| basic(user_info.reveal()))
 }

@@ -61,7 +61,7 @@ impl Connector {
         }
     }
 
-    /// True if a connection can be opened.
+    /// Returns whether a connection can be opened, without a TLS handshake with the receiver.
     pub(super) async fn probe(&mut self) -> bool {
         self.reach().await.is_ok()
     }

@@ -56,7 +56,7 @@ fn a_flipped_bit() {
 fn from_a_later_version() {
     check("version", |file| {
         file[8] = 2;
-        // As a later version would write it.
+        // The checksum matches, as in a file of a later version.
         let sum = crc32fast::hash(&[&file[..12], &file[16..]].concat());
         file[12..16].copy_from_slice(&sum.to_le_bytes());
     });
@@ -120,7 +120,7 @@ fn few_of_them_are_kept() {
     assert!(next(&spool).is_none());
     assert_eq!(spool.figures().set_aside, 16);
 
-    // They may take a small part of the spool only, because requests that can be sent are worth more.
+    // Unreadable files may take only a small part of the spool, because requests that can be sent are worth more.
     let smaller = scratch.open(8 * 8 * 4096);
     assert_eq!(smaller.figures().set_aside, 8);
     smaller.put(&traces(1, &[b'a'; 63 * 4096])).unwrap();

@@ -6,7 +6,7 @@ use std::io::Read;
 use super::program::{Program, role, say};
 use super::*;
 
-/// More bytes than a file has in these tests.
+/// An upper bound of the length of a file in these tests, in bytes.
 const LARGEST: u64 = 4 * 4096;
 
 fn open(directory: PathBuf, bytes: u64) -> Spool {
