@@ -1,8 +1,7 @@
 //! Metrics about telemetry itself: how much was recorded, exported and lost, and why.
 //!
-//! They are metrics like any other: the catalogue lists them, readers and views treat them like the rest, and each can
-//! be switched off by its name. The export thread updates them before it reads the metrics, so that recording a span
-//! updates none of them.
+//! These are ordinary metrics: the catalogue lists them, readers and views apply to them, and each can be switched off
+//! by its name. The export thread updates them before it reads all metrics, so that recording a span costs no update.
 
 pub(crate) mod sdk_names;
 
@@ -181,7 +180,7 @@ impl SelfMetrics {
     /// Adds to the counters the growth since the last call, and sets the gauges.
     pub(crate) fn record(&mut self, now: Figures) {
         let recorded = &mut self.recorded;
-        // Zero is added too, so that these counters have a series from the start.
+        // Adds even zero, so that these counters have a series from the start.
         SPANS_CREATED.add(growth(&mut recorded.spans_created, now.spans_created), ());
         SPANS_CUT_OFF.add(growth(&mut recorded.spans_cut_off, now.spans_cut_off), ());
         LINES_DROPPED.add(growth(&mut recorded.lines_dropped, now.lines_dropped), ());

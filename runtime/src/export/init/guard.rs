@@ -21,7 +21,7 @@ static RUNNING_IN: AtomicU32 = AtomicU32::new(0);
 /// Keeps telemetry running. When it is dropped, also by a panic in `main`, it exports pending telemetry for up to five
 /// seconds.
 ///
-/// It dereferences to a [`Handle`], which has all operations except the shutdown.
+/// The guard dereferences to a [`Handle`], which has all operations except the shutdown.
 ///
 /// ```
 /// use std::time::Duration;

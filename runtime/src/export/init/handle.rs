@@ -17,12 +17,12 @@ use crate::export::{scrape, self_metrics};
 use crate::meter::exposition::Form;
 use crate::record::sampling::{self, Sampler};
 
-/// Changes, reads and flushes telemetry. It can be cloned and used by any thread: by a `/metrics` route, a health
+/// Changes, reads and flushes telemetry. A handle can be cloned and used by any thread: by a `/metrics` route, a health
 /// endpoint or an admin API.
 ///
-/// It does not keep telemetry running. Once the [`Guard`](crate::Guard), or the [`Shutdown`](crate::shutdown::Shutdown)
-/// that took the guard, has ended telemetry, methods that return an error return [`NotRunning`]; the other methods
-/// document what they return then.
+/// A handle does not keep telemetry running. Once the [`Guard`](crate::Guard), or the
+/// [`Shutdown`](crate::shutdown::Shutdown) that took the guard, has ended telemetry, methods that return an error
+/// return [`NotRunning`]; the other methods document what they return then.
 ///
 /// ```
 /// use std::time::Duration;
@@ -151,11 +151,11 @@ impl Handle {
         })?
     }
 
-    /// Returns the content type and the body of the response to a scrape, for programs with their own server. The body has all
-    /// metrics since the start, declared ones and those of raw OpenTelemetry instruments. `accept` is the `Accept` header of the
-    /// request; join several with commas. It selects OpenMetrics, which Prometheus requests and which has units and exemplars, or
-    /// otherwise the text format 0.0.4. The metric `target_info` has the resource attributes as labels.
-    /// `OTEL_METRICS_EXPORTER=prometheus` serves the metrics without code.
+    /// Returns the content type and the body of the response to a scrape, for programs with their own server. The body
+    /// has all metrics since the start, declared ones and those of raw OpenTelemetry instruments. `accept` is the
+    /// `Accept` header of the request; join several with commas. The header selects OpenMetrics, which Prometheus
+    /// requests and which has units and exemplars, or otherwise the text format 0.0.4. The metric `target_info` has the
+    /// resource attributes as labels. `OTEL_METRICS_EXPORTER=prometheus` serves the metrics without code.
     ///
     /// If metrics have no exporter, the first call starts them: call it once after `init` to count from the start. If
     /// telemetry is turned off or has ended, or metrics cannot start, the text is a comment with the reason.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 
 use tokio::sync::Notify;
 
-/// The state of the process. It prints as `running` or `shutting_down`.
+/// The state of the process, which prints as `running` or `shutting_down`.
 ///
 /// ```
 /// use tracecast::shutdown::State;

@@ -43,7 +43,7 @@ pub fn init() -> Guard {
 
 /// Like [`init`], but returns an error if telemetry cannot start, also because of an invalid file. With
 /// `TC_STRICT=true` any invalid setting, a metric that is declared twice with different shapes, and exporters for
-/// telemetry that the feature `off` has compiled out are errors, too.
+/// telemetry that the feature `off` has compiled out are also errors.
 ///
 /// ```no_run
 /// let _telemetry = tracecast::try_init()?;
@@ -53,7 +53,7 @@ pub fn init() -> Guard {
 ///
 /// # Errors
 /// If telemetry is already running, the export thread cannot start, the settings of a receiver cannot be used, or the
-/// configuration has a problem that is an error or that `TC_STRICT` makes one.
+/// configuration has a problem that is an error, or any problem with `TC_STRICT`.
 pub fn try_init() -> Result<Guard, InitError> {
     Config::from_env().init()
 }

@@ -325,7 +325,7 @@ fn signal_described(config: &Config, signal: Signal, custom: usize) -> String {
     };
     #[cfg(has_logs)]
     if signal == Signal::Logs && lines(config) != LogFormat::None {
-        // The console exporter writes to standard error too, and shows log records as these lines.
+        // The console exporter also writes to standard error, and shows log records as these lines.
         let is_console = |destination: &Destination| matches!(destination, Destination::Console);
         let shown = config.resolved(signal).iter().any(is_console);
         all.extend((!shown).then(|| "standard error".to_owned()));

@@ -1,4 +1,4 @@
-//! Tracks whether the export thread makes progress. Other threads can read it while that thread is stuck.
+//! Tracks whether the export thread makes progress. Other threads can read this state while the export thread is stuck.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};

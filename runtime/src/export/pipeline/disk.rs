@@ -52,7 +52,7 @@ impl Disk {
 
     /// Releases a claimed request, to be sent later.
     pub(super) fn back(&self, claimed: Claimed) {
-        // Releasing it may block on the disk, which the export thread must not do.
+        // Releasing a request may block on the disk, which the export thread must not do.
         tokio::task::spawn_blocking(move || claimed.back());
     }
 

@@ -90,8 +90,8 @@ impl CustomExporter {
         }
     }
 
-    /// Returns another handle of the same thread, with an empty account: it counts the same requests as new receivers,
-    /// whose accounts are also empty.
+    /// Returns another handle of the same thread, with an empty account. When receivers are replaced, the new ones also
+    /// start with empty accounts, so all count the same requests.
     pub(super) fn with_new_account(&self) -> Self {
         CustomExporter { jobs: self.jobs.clone(), account: Arc::default(), room: self.room }
     }

@@ -7,8 +7,8 @@
 //!                              └───> console
 //! ```
 //! A `Pipeline` does this for one signal. The export thread has its own tokio runtime. So the program needs none, and
-//! its threads cannot block the export while they wait for a flush or a shutdown. Other threads wait for it only in
-//! calls that are documented to block.
+//! its threads cannot block the export while they wait for a flush or a shutdown. Other threads wait for the export
+//! thread only in calls that are documented to block.
 
 mod activity;
 mod disk;
@@ -182,7 +182,8 @@ impl ExportThread {
         progress
     }
 
-    /// Sends a command and returns the answer; without one, the last known progress and `false`.
+    /// Sends a command, and returns the answer and `true`. If no answer arrives in time, returns the last known
+    /// progress and `false`.
     fn ask(
         &self,
         timeout: Duration,

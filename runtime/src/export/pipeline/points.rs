@@ -89,7 +89,7 @@ impl Source for Points {
 }
 
 impl Pipeline<Points> {
-    /// True if metrics are sent to a receiver. Metrics that are only scraped are read when a scraper asks.
+    /// True if metrics are sent to a receiver. Metrics that are only scraped are read for each scrape.
     pub(super) fn is_pushed(&self) -> bool {
         self.source.is_on() && !self.routes.is_empty()
     }

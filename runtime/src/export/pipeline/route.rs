@@ -67,8 +67,8 @@ impl Routes {
         Routes { pool, current: Vec::new(), replaced: Vec::new(), finished: Counts::default() }
     }
 
-    /// Replaces the receivers of new requests. If one OTLP receiver replaces another with the same encoding, it takes
-    /// over pending requests; otherwise the old routes send theirs and end. Custom exporters are kept.
+    /// Replaces the receivers of new requests. If one OTLP receiver replaces another with the same encoding, the new
+    /// one takes over pending requests; otherwise the old routes send theirs and end. Custom exporters are kept.
     pub(super) fn replace(&mut self, receivers: Vec<Receiver>, resource: &EncodedResource) {
         let old = std::mem::take(&mut self.current);
         let inherited = inherited(&old, &receivers);
@@ -147,7 +147,7 @@ impl Routes {
         }
     }
 
-    /// The counts of all items. With several receivers, those of the receiver that accepted the least.
+    /// The counts of all items. With several receivers, the counts are those of the receiver that accepted the least.
     pub(super) fn counts(&self) -> Counts {
         let replaced = self.replaced.iter().map(|replaced| counts_of_least(replaced.accounts.iter()));
         replaced.chain([counts_of_least(self.current.iter().map(Route::account)), self.finished]).sum()
@@ -196,29 +196,30 @@ impl Routes {
         }
     }
 
-    /// Stops all queues after the request in flight, and waits for it.
+    /// Stops all queues after the request in flight, and waits for its end.
     pub(super) async fn settled(&self) {
         for queue in queues(self.all()) {
             queue.settled().await;
         }
     }
 
-    /// Shuts custom exporters down; the returned channels signal when they have. Called after the last request.
+    /// Requests a shutdown of all custom exporters, after the requests passed to them so far. The returned channels
+    /// signal the end of each. Spans of later requests are not exported.
     pub(super) fn end(&self, deadline: Instant) -> Vec<oneshot::Receiver<()>> {
         self.custom().map(|exporter| exporter.end(deadline)).collect()
     }
 
-    /// The bytes in the spool, if there is one.
+    /// The bytes in the spool; `None` if there is no spool.
     pub(super) fn disk_bytes(&self) -> Option<u64> {
         queues(&self.current).find_map(ExportQueue::disk_bytes)
     }
 
-    /// The maximum size of the spool in bytes, if there is one.
+    /// The maximum size of the spool in bytes; `None` if there is no spool.
     pub(super) fn disk_capacity(&self) -> Option<u64> {
         queues(&self.current).find_map(ExportQueue::disk_capacity)
     }
 
-    /// The maximum number of pending items of all current receivers together, if it is limited.
+    /// The maximum number of pending items of all current receivers together; `None` if no receiver limits it.
     pub(super) fn most_items(&self) -> Option<u64> {
         queues(&self.current).filter_map(ExportQueue::most_items).reduce(u64::saturating_add)
     }

@@ -1,7 +1,7 @@
 //! The pipeline of one signal: code that spans, metric points and log records share.
 //!
 //! A [`Source`] takes items of its signal and adds them to the next request. The [`Batcher`] passes the request to the
-//! routes when it is full (by items or bytes) or when its delay is over.
+//! routes when the request is full (by items or bytes) or its delay is over.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -78,8 +78,7 @@ pub(super) struct Batcher<C> {
     /// The time when `is_due` first found an item in the request.
     since: Option<Instant>,
     size: usize,
-    /// The maximum size of a request in bytes: `longest` is the present one, `most` the one if no receiver needs
-    /// smaller requests.
+    /// The maximum size of a request in bytes: `longest` applies now, `most` if no receiver needs smaller requests.
     longest: usize,
     most: usize,
     delay: Duration,

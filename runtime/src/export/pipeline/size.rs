@@ -37,7 +37,7 @@ impl Size {
         self.now
     }
 
-    /// Halves the size after a request of `bytes` was too large, and returns it.
+    /// Halves the maximum size after a request of `bytes` was too large, and returns the new maximum.
     pub(super) fn halve(&mut self, bytes: usize) -> usize {
         self.accepted = 0;
         self.now = (bytes.min(self.now) / 2).max(LEAST_BYTES);

@@ -155,7 +155,7 @@ impl Waiting {
         Waiting { batch: TraceBatch::new(resource), plain: None, wants_batch: true, plain_bytes: 0 }
     }
 
-    /// Adds a span. Protobuf is encoded from its record; owned data is made only if a route needs it.
+    /// Adds a span. Protobuf is encoded from the span's record; owned data is made only if a route needs it.
     fn add(&mut self, taken: &Taken<'_>, redact: Option<&Redact>) {
         let Taken::Record(record, converter) = taken else { return self.add_finished(taken.finished(), redact) };
         match redact {

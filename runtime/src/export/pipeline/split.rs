@@ -44,13 +44,13 @@ struct Parts {
     longest: usize,
     /// The levels of the next item, the outermost first.
     levels: Vec<Level>,
-    /// The part being written, and the number of its items.
+    /// The part being written; `items` is the number of its items.
     wire: Wire,
     items: u64,
     done: Vec<Batch>,
 }
 
-/// A message or object that contains others.
+/// A protobuf message or JSON object that contains the levels or items below it.
 struct Level {
     begin: Begin,
     /// `Some` if the level is open in the part being written; the inner value is its open message in protobuf.

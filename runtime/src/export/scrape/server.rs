@@ -55,7 +55,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The task owns its connections, so they are closed too.
+        // The task owns its connections, so this closes them.
         self.task.abort();
     }
 }

@@ -43,7 +43,7 @@ impl Inner {
     }
 
     /// Renames files from the future, written before the clock was set back, so that they count as written now.
-    /// Otherwise they would outlive all others.
+    /// Otherwise these files would be the last to expire or to be evicted.
     fn bring_back_from_the_future(&self, files: &mut [Waiting]) {
         let now = (self.clock)();
         let first = files.partition_point(|file| file.name.time <= now.saturating_add(AHEAD));

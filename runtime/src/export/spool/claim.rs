@@ -133,7 +133,7 @@ impl Claimed {
     pub(crate) fn done(mut self) {
         let Some(held) = self.held.take() else { return };
         if fs::remove_file(&held.path).is_err() {
-            // An empty file is never sent; and this spool remembers it, in case truncating fails too.
+            // An empty file is never sent. In case truncating also fails, this spool remembers the file.
             let _ = held.file.set_len(0);
             lock(&self.spool.known).handled.insert(self.name);
         } else {
@@ -160,7 +160,7 @@ impl Drop for Claimed {
 }
 
 impl Inner {
-    /// The age of a request. One from the future has age 0.
+    /// The age of a request. A request from the future has age 0.
     pub(super) fn age(&self, name: &Name) -> Duration {
         Duration::from_nanos((self.clock)().saturating_sub(name.time))
     }

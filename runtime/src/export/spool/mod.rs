@@ -1,11 +1,11 @@
 //! The spool: stores requests that could not be sent in a bounded directory, which several processes may share.
 //!
-//! A file is one OTLP request as it would have been sent, after a header with its length and a checksum. It is written
-//! under a temporary name, synced and renamed, and the directory is synced before [`Spool::put`] returns. A process
-//! that writes, sends or removes a file holds the system's lock on it (`flock`). The lock ends with the process, so no
-//! file stays claimed, and temporary files of ended processes are removed. [`Spool::open`] fails on a file system
-//! without such locks. On NFS the server keeps the locks; where it is mounted with `local_lock`, only processes of one
-//! host exclude each other.
+//! A file is one OTLP request as it would have been sent, after a header with its length and a checksum. The file is
+//! written under a temporary name, synced and renamed, and the directory is synced before [`Spool::put`] returns. A
+//! process that writes, sends or removes a file holds the system's lock on it (`flock`). The lock ends with the
+//! process, so no file stays claimed, and temporary files of ended processes are removed. [`Spool::open`] fails on a
+//! file system without such locks. On NFS the server keeps the locks; where it is mounted with `local_lock`, only
+//! processes of one host exclude each other.
 //!
 //! A request that was sent is claimed again only if its process is killed before [`Claimed::done`], or if the machine
 //! loses power shortly after; the receiver then gets it twice.
@@ -49,7 +49,8 @@ use crate::export::account::{Account, State};
 use crate::export::self_metrics::Reason as Dropped;
 use crate::record::{clock, ids};
 
-/// The signals that are spooled. Metrics are not, because the next cumulative points contain the lost ones.
+/// The signals that are spooled. Metrics are not spooled, because later cumulative points include the values of lost
+/// points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Spooled {
     Traces,
@@ -272,7 +273,7 @@ impl Inner {
     /// Stops tracking a file. Returns its account, if this spool stored it and has not counted it as missing.
     fn forget(&self, name: &Name) -> Option<Arc<Account>> {
         let mut ours = lock(&self.ours);
-        // Files can be renamed by others, so the number alone does not identify the request.
+        // Other programs can rename files, so the number alone does not identify the request.
         let is_it = |kept: &Kept| (kept.signal, kept.items) == (name.signal, name.items);
         ours.get(&name.number).filter(|kept| name.writer == self.writer && is_it(kept))?;
         ours.remove(&name.number).map(|kept| kept.account)

@@ -92,7 +92,7 @@ impl Inner {
         written.map(|()| name)
     }
 
-    /// Creates a file to write to. Retries if another process takes the new file for an abandoned one.
+    /// Creates a file to write to. Retries if another process takes the new file for an abandoned file and removes it.
     fn create(&self, writing: &mut Writing, entry: &Entry<'_>) -> io::Result<(Name, Held)> {
         loop {
             let name = self.name(writing, entry);

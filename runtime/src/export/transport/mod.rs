@@ -1,8 +1,8 @@
 //! Sends encoded OTLP requests to a receiver, over gRPC or HTTP.
 //!
-//! A [`Transport`] serves one signal and sends one request at a time, over one connection that it keeps. It runs in the
-//! caller's runtime, never blocks, and every send ends within the target's timeout. It retries only when a kept
-//! connection turns out to be closed: the caller keeps the data and decides about retries.
+//! A [`Transport`] serves one signal and sends one request at a time, over one connection that it keeps. The transport
+//! runs in the caller's runtime, never blocks, and ends every send within the target's timeout. It retries only when a
+//! kept connection turns out to be closed: the caller keeps the data and decides about retries.
 
 mod address;
 mod answer;

@@ -32,7 +32,7 @@ enum Source {
     },
     Callback {
         callback: HeaderCallback,
-        /// The call in progress. There is at most one, even if it hangs.
+        /// The call in progress. There is at most one call, even if it hangs.
         running: Option<JoinHandle<Option<Secret>>>,
     },
 }

@@ -1,9 +1,9 @@
 //! The export queue of one signal and one OTLP receiver: sends requests one at a time, and retries them.
 //!
-//! A [`Worker`] is a task that owns the transport, the access to the disk and the record of failures. It does one thing
-//! at a time: it sends a request, reads from the disk or writes to it, or waits. [`ExportQueue`] is its handle: it adds
-//! requests to the outbox, which both share, and sends [`Command`]s over a channel. Requests do not go through the
-//! channel, because the outbox has to evict others for them at once.
+//! A [`Worker`] is a task that owns the transport, the access to the disk and the record of failures. The worker does
+//! one thing at a time: it sends a request, reads from the disk, writes to the disk, or waits. [`ExportQueue`] is the
+//! handle of the worker. The handle adds requests to the outbox, which both share, and sends [`Command`]s over a
+//! channel. Requests do not go through the channel, because older requests may have to be evicted for them at once.
 //!
 //! A request is in one of these states; its items are in the state in brackets (`account`):
 //!
@@ -191,7 +191,7 @@ impl ExportQueue {
             let (answer, answered) = oneshot::channel();
             let _ = self.commands.send(Command::TellWhenEmpty(answer));
             if answered.await.is_err() {
-                // The worker has ended, so the rest is never sent.
+                // The worker has ended, so pending requests are never sent.
                 std::future::pending::<()>().await;
             }
         }

@@ -57,7 +57,7 @@ pub(super) struct Retry {
 
 /// The result of delivering a request.
 pub(super) enum Ended {
-    /// The receiver has answered all of it.
+    /// The receiver has answered the whole request.
     Answered,
     /// The rest of the request is pending again.
     Retry(Retry),
@@ -216,7 +216,7 @@ impl Worker {
                 Ended::Retry(Retry { after, cause, probe }) => {
                     self.failed(&cause);
                     let until = Instant::now() + backoff.next(after, ids::random());
-                    // If a probe succeeded just before this failure, probes cannot detect it.
+                    // If a probe succeeded just before this failure, probes do not detect failures of this kind.
                     let probe = if was_back { Probe::None } else { probe };
                     match self.wait_to_retry(until, transport, probe).await {
                         Ok(is_back) => {
@@ -229,7 +229,8 @@ impl Worker {
                 Ended::Answered => {
                     backoff.reset();
                     was_back = false;
-                    // At a limited rate: the receiver has just recovered, and other processes replay too.
+                    // Requests from disk are sent at a limited rate, because the receiver has just recovered and other
+                    // processes send theirs.
                     if stored { self.wait(REPLAY_EVERY).await } else { None }
                 }
             };

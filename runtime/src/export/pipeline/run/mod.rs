@@ -258,7 +258,7 @@ impl Pipelines {
             } else if tokio::time::timeout(TAKE_EVERY, self.emptied()).await.is_ok() {
                 return;
             }
-            // Not sent yet: take again, so that new items do not fill the memory.
+            // Requests are still pending: takes again, so that new items do not fill the memory.
         }
     }
 

@@ -153,7 +153,7 @@ fn a_name_with_numbers_beyond_all_measure() {
         fs::write(scratch.directory().join(name.to_string()), "").unwrap();
     }
     assert_eq!(spool.figures().items.traces, u64::MAX);
-    // They are as new as the first; files beyond the limit are removed.
+    // The three files are as new as the first file. Files beyond the limit are removed.
     spool.put(&traces(1, b"two")).unwrap();
     assert_eq!(spool.lost().evicted.ours.traces, 1, "nobody lost what this spool did not put there");
     assert_eq!(drain(&spool), ["two"]);

@@ -37,7 +37,7 @@ async fn a_file_is_read_again_when_it_changes() {
             transport.files_problem()
         };
         assert_eq!(send(["Bearer first", "first"]).await, None);
-        // As Kubernetes replaces projected tokens: a new file takes the name of the old one.
+        // Replaces the file as Kubernetes replaces projected tokens: a new file gets the name of the old file.
         fs::write(folder.join("next"), " Basic second ").unwrap();
         fs::rename(folder.join("next"), &file).unwrap();
         assert_eq!(send(["Basic second", "Basic second"]).await, None);
