@@ -8,9 +8,9 @@ use super::error::NotRunning;
 use super::start;
 use crate::export::pipeline::Progress;
 
-/// The counts of all telemetry of the process. While no span is ending, the counts of spans add up exactly: `ended =
-/// exported + dropped + unconfirmed + pending + spooled`. If a signal has several receivers, the counts are those of
-/// the receiver that accepted the least.
+/// The counts of all telemetry of the process. While no span is ending, the counts of spans add up exactly:
+/// `ended = exported + dropped + unconfirmed + pending + spooled`. If a signal has several receivers, the counts are those
+/// of the receiver that accepted the least.
 ///
 /// ```
 /// use std::time::Duration;
