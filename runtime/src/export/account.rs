@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::self_metrics::{REASONS, Reason};
 
-/// The state of an item. The first state is `Pending`; `Exported`, `Unconfirmed` and `Dropped` are final.
+/// The state of an item. `Exported`, `Unconfirmed` and `Dropped` are final. An item is first `Pending`, except where
+/// its fate is known at once: the console exports it, or a custom exporter has no room for it.
 ///
 /// ```text
 ///  Pending ──> Exported, Unconfirmed, Dropped(ExportQueueFull, Refused, Rejected)
@@ -19,13 +20,13 @@ use super::self_metrics::{REASONS, Reason};
 pub(crate) enum State {
     /// In memory: queued, in flight, or being written to disk.
     Pending,
-    /// On disk, also while it is sent from there.
+    /// On disk, including while the request is sent from disk.
     Spooled,
     /// Accepted by the receiver.
     Exported,
     /// Answered with a success that is not an OTLP response, so it is unknown whether a backend has the item.
     Unconfirmed,
-    /// Lost.
+    /// Lost, for this reason.
     Dropped(Reason),
 }
 
@@ -36,9 +37,10 @@ pub(crate) struct Counts {
     pub(crate) spooled: u64,
     pub(crate) exported: u64,
     pub(crate) unconfirmed: u64,
-    /// By [`Reason`] `as usize`.
+    /// The number of lost items, indexed by [`Reason`] `as usize`.
     pub(crate) dropped: [u64; REASONS.len()],
-    /// Items of earlier processes that the receiver accepted. No other count includes them.
+    /// Items that another process, usually an earlier one, stored on disk, and that the receiver accepted from this
+    /// process. No other count includes these items.
     pub(crate) replayed: u64,
 }
 
@@ -95,7 +97,7 @@ impl std::iter::Sum for Counts {
 pub(crate) struct Account(Mutex<Counts>);
 
 impl Account {
-    /// Adds new items.
+    /// Adds new items in this state.
     pub(crate) fn add(&self, items: u64, state: State) {
         self.lock().add(items, state);
     }
@@ -107,14 +109,14 @@ impl Account {
         counts.add(items, to);
     }
 
-    /// Moves items from one state to the final states that `to` counts.
+    /// Moves items from one state to final states: to each as many as `to` counts there.
     pub(crate) fn settle(&self, from: State, to: &Counts) {
         let mut counts = self.lock();
         *counts.of(from) -= to.exported + to.unconfirmed + to.lost();
         *counts += *to;
     }
 
-    /// Counts items of earlier processes that the receiver accepted.
+    /// Counts items that another process stored on disk, and that the receiver accepted from this process.
     pub(crate) fn add_replayed(&self, items: u64) {
         self.lock().replayed += items;
     }

@@ -94,7 +94,7 @@ impl Encoder {
         self.batch.len()
     }
 
-    /// Returns the encoded request; the next one is written into `buffer`.
+    /// Returns the encoded request. The next request is written into `buffer`.
     pub fn take(&mut self, buffer: Vec<u8>) -> Vec<u8> {
         self.batch.take(buffer)
     }
@@ -106,7 +106,7 @@ impl Encoder {
         batch.take(Vec::new())
     }
 
-    /// Encodes the same request as JSON.
+    /// Encodes spans that are owned data, as a JSON request.
     pub fn finished_json(&self, spans: &[FinishedSpan]) -> Vec<u8> {
         json::trace_request(&self.resource, spans)
     }
@@ -116,7 +116,7 @@ impl Encoder {
         metrics::metrics_request(&self.resource, snapshot)
     }
 
-    /// Encodes the same request as JSON.
+    /// Encodes the points of a snapshot, as a JSON request.
     pub fn metrics_json(&self, snapshot: &Snapshot) -> Vec<u8> {
         json::metrics_request(&self.resource, snapshot)
     }
@@ -133,7 +133,7 @@ pub struct ExponentialParts<'a> {
 }
 
 impl<'a> ExponentialParts<'a> {
-    /// The parts of a point.
+    /// Borrows the fields of a point.
     pub fn of(point: &'a mut ExponentialPoint) -> Self {
         let ExponentialPoint { scale, zero_count, zero_threshold, offset, counts, .. } = point;
         ExponentialParts { scale, zero_count, zero_threshold, offset, counts }
@@ -151,7 +151,8 @@ impl ExternalSpans {
         ExternalSpans(())
     }
 
-    /// Does the same, and installs our provider and propagator as OpenTelemetry's global ones.
+    /// Starts to collect up to `limit_bytes` of third-party spans, and installs our provider and propagator as
+    /// OpenTelemetry's global ones.
     #[cfg(has_otel)]
     pub fn of_otel(
         limit_bytes: usize,

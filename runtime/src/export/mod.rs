@@ -1,7 +1,7 @@
 //! Export: `init`, the export thread, transports, the spool, the console and the resource.
 //!
 //! The export thread takes recorded telemetry, encodes and sends it. Callers never wait for it, and its memory is
-//! bounded. Only the room `shutdown` is above this one.
+//! bounded. Of the rooms of this crate, only `shutdown` uses this one.
 
 pub(crate) mod account;
 pub(crate) mod console;

@@ -1,7 +1,7 @@
 //! The resource: attributes of the process that all its telemetry carries.
 //!
-//! Command lines are never read, and only variables that are meant to describe the process: the others may hold
-//! secrets.
+//! Command lines are never read. Of the environment, only variables that are meant to describe the process are read,
+//! because other variables may hold secrets.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ struct Surroundings<'a> {
 
 type Attributes = Vec<(&'static str, OwnedValue)>;
 
-/// Makes the resource: configured attributes take precedence over detected ones.
+/// Makes the resource: configured attributes take precedence over detected ones. The redaction hook is applied to all.
 pub(crate) fn describe(config: &Config) -> EncodedResource {
     let around = Surroundings {
         // An empty variable counts as not set.
@@ -48,7 +48,8 @@ pub(crate) fn describe(config: &Config) -> EncodedResource {
     }
 }
 
-/// The configured name of the service, or the fallback.
+/// Returns the configured name of the service. Without one, returns `unknown_service`, followed by the file name of the
+/// program.
 #[cfg(has_logs)]
 pub(crate) fn service_name(config: &Config) -> String {
     let around = Surroundings { variable: &|_| None, file: &|_| None, executable: executable() };
@@ -66,7 +67,8 @@ fn detect(around: &Surroundings<'_>) -> Attributes {
     attributes
 }
 
-/// The name of a service without a configured one.
+/// Returns the name of a service that has no configured name: `unknown_service`, followed by the file name of the
+/// program if that is known.
 fn fallback_service_name(around: &Surroundings<'_>) -> String {
     match &around.executable {
         Some(executable) => format!("unknown_service:{executable}"),
@@ -74,7 +76,7 @@ fn fallback_service_name(around: &Surroundings<'_>) -> String {
     }
 }
 
-/// The file name of the running program.
+/// Returns the file name of the running program; `None` if it is unknown or not UTF-8.
 fn executable() -> Option<String> {
     let path = std::env::current_exe().ok()?;
     Path::new(&path).file_name()?.to_str().map(str::to_owned)
@@ -103,7 +105,7 @@ fn host(around: &Surroundings<'_>) -> Attributes {
     attributes
 }
 
-/// Makes an attribute, unless its value is empty.
+/// Makes an attribute with the trimmed value; none if the value is missing or empty.
 fn named(key: &'static str, value: Option<String>) -> Attributes {
     let value = value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
     value.map(|value| (key, OwnedValue::from(value))).into_iter().collect()
@@ -149,7 +151,8 @@ fn container_id(part: &str) -> Option<String> {
     is_id.then(|| id.to_ascii_lowercase())
 }
 
-/// Attributes, and the names under which pod specifications usually pass them from the downward API.
+/// Attributes, and the environment variables in which pod specifications usually pass their values from the downward
+/// API. The first variable that is set is used.
 const DOWNWARD: [(&str, [&str; 2]); 7] = [
     ("k8s.pod.name", ["K8S_POD_NAME", "POD_NAME"]),
     ("k8s.pod.uid", ["K8S_POD_UID", "POD_UID"]),

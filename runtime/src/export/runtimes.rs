@@ -59,7 +59,7 @@ pub fn observe_runtime(name: &str, runtime: &Handle) -> ObservedRuntime {
     let workers = {
         let (metrics, counted) = (metrics.clone(), Mutex::new(Counted::of(&metrics)));
         move || {
-            // Counters have no callbacks, so this one updates them.
+            // Counters have no callbacks, so the callback of this gauge updates them.
             if let Ok(mut counted) = counted.lock() {
                 let before = std::mem::replace(&mut *counted, Counted::of(&metrics));
                 BUSY.add(counted.busy.saturating_sub(before.busy).as_secs_f64(), (name,));
@@ -77,7 +77,8 @@ pub fn observe_runtime(name: &str, runtime: &Handle) -> ObservedRuntime {
     }
 }
 
-/// Keeps the metrics of a runtime while it lives: see [`observe_runtime`]. Drop it with the runtime.
+/// Keeps collecting the metrics of a runtime until it is dropped: see [`observe_runtime`]. Drop it together with the
+/// runtime.
 ///
 /// ```
 /// let runtime = tokio::runtime::Builder::new_current_thread().build()?;

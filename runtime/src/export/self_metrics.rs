@@ -1,8 +1,7 @@
 //! Metrics about telemetry itself: how much was recorded, exported and lost, and why.
 //!
-//! They are metrics like any other: the catalogue lists them, readers and views treat them like the rest, and each can
-//! be switched off by its name. The export thread updates them before it reads the metrics, so that recording a span
-//! updates none of them.
+//! These are ordinary metrics: the catalogue lists them, readers and views apply to them, and each can be switched off
+//! by its name. The export thread updates them before it reads all metrics, so that recording a span costs no update.
 
 pub(crate) mod sdk_names;
 
@@ -70,7 +69,7 @@ pub(crate) const REASONS: [Reason; 9] = [
 /// A receiver, as a label.
 pub(crate) type Backend = <keys::backend as Key>::Value;
 
-/// Losses by [`Signal`] and [`Reason`] `as usize`.
+/// The numbers of lost items, indexed by [`Signal`] and [`Reason`] `as usize`.
 pub(crate) type Dropped = [[u64; REASONS.len()]; SIGNALS.len()];
 
 pub(crate) mod keys {
@@ -145,8 +144,8 @@ tc_metrics! {
     static SPOOL_CAPACITY_BYTES: Gauge<(), u64> = "tc_spool_capacity_bytes";
 }
 
-/// The figures that the export thread collects. Counts are since the process began. Arrays are indexed by [`Signal`] and
-/// [`Reason`] `as usize`.
+/// The figures that the export thread collects. Counts are totals, not differences. Arrays are indexed by [`Signal`]
+/// and [`Reason`] `as usize`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figures {
     pub(crate) spans_created: u64,
@@ -170,7 +169,8 @@ pub(crate) struct Figures {
     pub(crate) spool_capacity_bytes: Option<u64>,
 }
 
-/// Updates the metrics about telemetry itself. Keeps the figures that they already contain.
+/// Updates the metrics about telemetry itself. Keeps the figures of the last update, because counters are increased by
+/// the difference.
 #[derive(Debug, Default)]
 pub(crate) struct SelfMetrics {
     recorded: Figures,
@@ -180,7 +180,7 @@ impl SelfMetrics {
     /// Adds to the counters the growth since the last call, and sets the gauges.
     pub(crate) fn record(&mut self, now: Figures) {
         let recorded = &mut self.recorded;
-        // Zero is added too, so that these counters have a series from the start.
+        // Adds even zero, so that these counters have a series from the start.
         SPANS_CREATED.add(growth(&mut recorded.spans_created, now.spans_created), ());
         SPANS_CUT_OFF.add(growth(&mut recorded.spans_cut_off, now.spans_cut_off), ());
         LINES_DROPPED.add(growth(&mut recorded.lines_dropped, now.lines_dropped), ());
@@ -230,8 +230,9 @@ impl SelfMetrics {
     }
 }
 
-/// Raises `known` to `now` and returns the difference; 0 if `now` is lower. That happens with several receivers: the figures of
-/// a signal are those of one of them, and another one may take over with a lower count.
+/// Raises `known` to `now` and returns the difference; if `now` is lower, `known` stays and the difference is 0. A
+/// count can fall if a signal has several receivers: the figures of the signal are those of the receiver that accepted
+/// the least, which may be another one each time.
 pub(crate) fn growth(known: &mut u64, now: u64) -> u64 {
     let before = std::mem::replace(known, now.max(*known));
     *known - before
@@ -252,7 +253,8 @@ pub(crate) fn succeeded(signal: Signal, backend: Backend) {
     LAST_SUCCESS.set(clock::unix_now() as f64 * 1e-9, (signal, backend));
 }
 
-/// Removes the time of the last success of a receiver that gets no more requests. Otherwise the receiver would look down.
+/// Removes the time of the last success of a receiver that gets no more requests. With the old time, the receiver would
+/// look as if it were down.
 pub(crate) fn forget(signal: Signal, backend: Backend) {
     LAST_SUCCESS.clear((signal, backend));
 }

@@ -1,7 +1,8 @@
-//! The watchdog: a thread that reports polls which keep their thread.
+//! The watchdog: a thread that reports polls which block their thread for longer than a threshold.
 //!
-//! It never waits for a watched thread: it reads what the thread publishes (`record/published.rs`), writes notices and counts.
-//! The event on the span is written by the span's own thread (`record/polls.rs`).
+//! The watchdog never waits for a watched thread: it reads the state that each thread publishes
+//! (`record/published.rs`), writes notices and updates metrics. The thread of the span itself adds the event to the
+//! span (`record/polls.rs`).
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -31,14 +32,14 @@ tc_metrics! {
     };
 }
 
-/// The label of a poll without a span.
+/// The value of the label `span` for a poll outside of all spans.
 const NO_SPAN: &str = "none";
 
-/// Runs until it is dropped.
+/// The running watchdog. Dropping it ends the thread.
 pub(crate) struct Watchdog {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    /// The process in which the thread runs; a forked child does not have it.
+    /// The process in which the thread runs; a forked child does not have this thread.
     process: u32,
 }
 
@@ -49,7 +50,7 @@ struct Shared {
 }
 
 impl Watchdog {
-    /// Makes threads publish their polls, and reports polls that take at least `threshold`.
+    /// Starts the watchdog: makes threads publish their polls, and reports polls that take at least `threshold`.
     ///
     /// # Errors
     /// If the system cannot start a thread.
@@ -69,7 +70,7 @@ impl Watchdog {
 impl Drop for Watchdog {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            // Dropping its handle neither waits nor frees what the parent's thread uses.
+            // A forked child has no such thread to end. Dropping the `JoinHandle` of the parent's thread does not wait.
             return;
         }
         switch::set_watching(false);

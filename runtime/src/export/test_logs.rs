@@ -14,7 +14,7 @@ use crate::logs::{Logs, LogsConfig, RecordsConfig, installed, start};
 
 pub use crate::logs::LogRecord;
 
-/// How logs are started.
+/// Options for starting logs.
 #[derive(Debug)]
 pub struct Options {
     /// The log filter.
@@ -23,11 +23,11 @@ pub struct Options {
     pub text: bool,
     /// Lines go to standard error, as text on a terminal and as JSON elsewhere.
     pub stderr: bool,
-    /// The most attributes of a record.
+    /// The maximum number of attributes of a record.
     pub attributes: u32,
-    /// The most bytes of a text.
+    /// The maximum size of a text in bytes.
     pub value_bytes: u32,
-    /// The most bytes of queued records.
+    /// The maximum size of all queued records in bytes.
     pub queue_bytes: usize,
     /// Installs a subscriber and a logger.
     pub install: bool,
@@ -135,7 +135,7 @@ fn filter_of(text: &str) -> LogFilter {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Whether our subscriber and our logger are those of the process.
+/// Returns whether the process uses our subscriber, and whether it uses our logger.
 pub fn is_installed() -> (bool, bool) {
     let installed = installed();
     (installed.subscriber, installed.logger)
@@ -160,7 +160,7 @@ pub fn requests(records: &[LogRecord]) -> (Vec<u8>, Vec<u8>) {
     (batch.take(used), json::logs_request(&resource, records))
 }
 
-/// The least important level of a target that passes the configured filter.
+/// Returns the least severe level at which events of a target pass the configured filter.
 pub fn level_of(config: &crate::config::Config, target: &str) -> crate::config::Level {
     config.settings.log_filter.level_of(target)
 }

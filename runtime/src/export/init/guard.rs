@@ -12,7 +12,7 @@ use super::running::Running;
 use super::start;
 use crate::config::Config;
 
-/// The longest wait of a dropped guard for pending telemetry.
+/// The maximum time that a dropped guard spends on exporting pending telemetry.
 const AT_DROP: Duration = Duration::from_secs(5);
 
 /// The process in which telemetry runs, or 0.
@@ -21,7 +21,7 @@ static RUNNING_IN: AtomicU32 = AtomicU32::new(0);
 /// Keeps telemetry running. When it is dropped, also by a panic in `main`, it exports pending telemetry for up to five
 /// seconds.
 ///
-/// It dereferences to a [`Handle`], which has all operations except the shutdown.
+/// The guard dereferences to a [`Handle`], which has all operations except the shutdown.
 ///
 /// ```
 /// use std::time::Duration;
@@ -50,7 +50,7 @@ impl Guard {
         if before == process {
             return Err(InitError::AlreadyRunning);
         }
-        // Also if every signal is off: incoming context is still propagated.
+        // Set even if every signal is off, because incoming context is still propagated.
         start::propagate(&config);
         // From here on a failure drops the guard, which ends everything that has started.
         let guard = Guard { handle: Handle::new(process, Ok(Running::new(config))) };
@@ -78,7 +78,8 @@ impl Guard {
         self.handle.clone()
     }
 
-    /// Stops recording, exports pending telemetry for up to `timeout`, and returns the account of everything.
+    /// Stops recording, exports pending telemetry for up to `timeout`, and returns a report of all telemetry of the
+    /// process. If telemetry does not run, the report is empty and has the reason ([`Report::not_running`]).
     ///
     /// ```
     /// # use std::time::Duration;
@@ -91,7 +92,8 @@ impl Guard {
         self.end(timeout, false)
     }
 
-    /// Like `shutdown`, but exports open spans as unfinished.
+    /// Stops recording, exports pending telemetry for up to `timeout`, with open spans as unfinished, and returns the
+    /// report.
     pub(crate) fn shutdown_unfinished(self, timeout: Duration) -> Report {
         self.end(timeout, true)
     }
@@ -101,7 +103,7 @@ impl Guard {
             Ok(running) => running,
             Err(reason) => return Report::empty(reason),
         };
-        // Its last counts are exported with the rest.
+        // Ends the watchdog first, so that its last counts are exported with the rest.
         running.watchdog = None;
         let export_thread = running.export_thread.take();
         let unfinished = unfinished || running.config.unfinished_spans;

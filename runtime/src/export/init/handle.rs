@@ -17,12 +17,12 @@ use crate::export::{scrape, self_metrics};
 use crate::meter::exposition::Form;
 use crate::record::sampling::{self, Sampler};
 
-/// Changes, reads and flushes telemetry. It can be cloned and used by any thread: by a `/metrics` route, a health
+/// Changes, reads and flushes telemetry. A handle can be cloned and used by any thread: by a `/metrics` route, a health
 /// endpoint or an admin API.
 ///
-/// It does not keep telemetry running. Once the [`Guard`](crate::Guard), or the [`Shutdown`](crate::shutdown::Shutdown)
-/// that took the guard, has ended telemetry, methods that return an error return [`NotRunning`]; the other methods
-/// document what they return then.
+/// A handle does not keep telemetry running. Once the [`Guard`](crate::Guard), or the
+/// [`Shutdown`](crate::shutdown::Shutdown) that took the guard, has ended telemetry, methods that return an error
+/// return [`NotRunning`]; the other methods document what they return then.
 ///
 /// ```
 /// use std::time::Duration;
@@ -56,7 +56,7 @@ impl Handle {
         self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends telemetry for all handles.
+    /// Takes the running telemetry, which ends it for all handles. Fails with the reason if telemetry does not run.
     pub(super) fn take(&self) -> Result<Running, NotRunning> {
         self.check_process()?;
         let mut running = self.lock();
@@ -73,13 +73,14 @@ impl Handle {
         self.lock().as_mut().map(f).map_err(|reason| *reason)
     }
 
-    /// The export thread; `None` if nothing is exported.
+    /// Returns the export thread; `None` if nothing is exported.
     fn export_thread(&self) -> Result<Option<Arc<ExportThread>>, NotRunning> {
         self.with(|running| running.export_thread.clone())
     }
 
-    /// Exports everything that has ended by now, for up to `timeout`, and returns the account so far. Once telemetry
-    /// has ended the report is empty and has the reason ([`Report::not_running`]).
+    /// Exports the spans that have ended, the log records and the present values of metrics, for up to `timeout`, and
+    /// returns the report so far. The report is empty if nothing is exported. Once telemetry has ended, the report is
+    /// empty and has the reason ([`Report::not_running`]).
     ///
     /// Blocks: in async code call it in `spawn_blocking`.
     ///
@@ -150,14 +151,14 @@ impl Handle {
         })?
     }
 
-    /// Returns the content type and the body of the response to a scrape, for programs with their own server. The body has all
-    /// metrics since the start, declared ones and those of raw OpenTelemetry instruments. `accept` is the `Accept` header of the
-    /// request; join several with commas. It selects OpenMetrics, which Prometheus requests and which has units and exemplars, or
-    /// otherwise the text format 0.0.4. The metric `target_info` has the resource attributes as labels.
-    /// `OTEL_METRICS_EXPORTER=prometheus` serves the metrics without code.
+    /// Returns the content type and the body of the response to a scrape, for programs with their own server. The body
+    /// has all metrics since the start, declared ones and those of raw OpenTelemetry instruments. `accept` is the
+    /// `Accept` header of the request; join several with commas. The header selects OpenMetrics, which Prometheus
+    /// requests and which has units and exemplars, or otherwise the text format 0.0.4. The metric `target_info` has the
+    /// resource attributes as labels. `OTEL_METRICS_EXPORTER=prometheus` serves the metrics without code.
     ///
     /// If metrics have no exporter, the first call starts them: call it once after `init` to count from the start. If
-    /// telemetry is turned off or has ended, the text is a comment with the reason.
+    /// telemetry is turned off or has ended, or metrics cannot start, the text is a comment with the reason.
     ///
     /// Blocks for up to a few seconds if callbacks of gauges hang: in async code call it in `spawn_blocking`.
     ///

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 
 use tokio::sync::Notify;
 
-/// The state of the process. It prints as `running` or `shutting_down`.
+/// The state of the process, which prints as `running` or `shutting_down`.
 ///
 /// ```
 /// use tracecast::shutdown::State;
@@ -23,7 +23,7 @@ pub enum State {
 }
 
 impl State {
-    /// `running` or `shutting_down`.
+    /// Returns the name of the state: `running` or `shutting_down`.
     ///
     /// ```
     /// use tracecast::shutdown::State;
@@ -82,7 +82,8 @@ impl Health {
         State::of(self.0.begun.load(Relaxed))
     }
 
-    /// Waits until the shutdown begins, under any runtime, for the graceful stop of a server.
+    /// Waits until the shutdown begins, for the graceful stop of a server. Returns at once if the shutdown has begun.
+    /// Works in every async runtime.
     ///
     /// ```
     /// # use tracecast::shutdown::Health;

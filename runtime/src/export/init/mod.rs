@@ -43,7 +43,7 @@ pub fn init() -> Guard {
 
 /// Like [`init`], but returns an error if telemetry cannot start, also because of an invalid file. With
 /// `TC_STRICT=true` any invalid setting, a metric that is declared twice with different shapes, and exporters for
-/// telemetry that the feature `off` has compiled out are errors, too.
+/// telemetry that the feature `off` has compiled out are also errors.
 ///
 /// ```no_run
 /// let _telemetry = tracecast::try_init()?;
@@ -53,7 +53,7 @@ pub fn init() -> Guard {
 ///
 /// # Errors
 /// If telemetry is already running, the export thread cannot start, the settings of a receiver cannot be used, or the
-/// configuration has a problem that is an error or that `TC_STRICT` makes one.
+/// configuration has a problem that is an error, or any problem with `TC_STRICT`.
 pub fn try_init() -> Result<Guard, InitError> {
     Config::from_env().init()
 }
@@ -70,7 +70,8 @@ impl Config {
     /// ```
     ///
     /// # Errors
-    /// As for [`try_init`].
+    /// If telemetry is already running, the export thread cannot start, the settings of a receiver cannot be used, or
+    /// the configuration is unusable or, with `TC_STRICT`, has any problem; see [`try_init`].
     pub fn init(self) -> Result<Guard, InitError> {
         report_problems(&self)?;
         Guard::start(self)
@@ -89,7 +90,7 @@ fn report_problems(config: &Config) -> Result<(), InitError> {
     let problems = config.problems();
     let unusable = problems.iter().any(|problem| problem.severity == Severity::Error);
     if unusable || config.settings.strict && !problems.is_empty() {
-        // An error starts nothing, so no value is used instead.
+        // With an error nothing starts, so the text names no value that replaces the invalid one.
         let problems = problems.iter().cloned().map(|problem| Problem { used: None, ..problem });
         return Err(InitError::Config(problems.collect()));
     }

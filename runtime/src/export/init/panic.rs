@@ -10,18 +10,19 @@ use crate::base::{notice, suppress};
 use crate::export::pipeline::ExportThread;
 use crate::trace::span;
 
-/// The export thread that the hook flushes, and its time limit.
+/// The export thread that the hook flushes, and the time limit of the flush.
 static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
 
 #[derive(Clone)]
 struct Watched {
     export_thread: Weak<ExportThread>,
     timeout: Duration,
-    /// The process of the export thread: a forked child has none.
+    /// The process in which the export thread runs; a forked child has no export thread.
     process: u32,
 }
 
-/// Installs the hook, once, and sets the export thread that it flushes.
+/// Sets the export thread that the hook flushes. The first call also installs the hook, unless this thread is
+/// panicking.
 pub(super) fn watch(export_thread: &Arc<ExportThread>, timeout: Duration) {
     let watched = Watched { export_thread: Arc::downgrade(export_thread), timeout, process: process::id() };
     *WATCHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(watched);
@@ -38,7 +39,9 @@ pub(super) fn watch(export_thread: &Arc<ExportThread>, timeout: Duration) {
     }
 }
 
-/// Runs before the program's own hook. Does nothing on the export thread, which cannot wait for itself.
+/// Exports pending telemetry before the program's own hook runs. With `panic = "abort"` it ends telemetry; otherwise it
+/// flushes, and only for a panic of the main thread outside of tasks, because other panics do not end the process. Does
+/// nothing if there is no export thread, or on the export thread itself, which cannot wait for itself.
 fn panicked() {
     let Some((export_thread, timeout)) = watched().filter(|_| !suppress::is_suppressed()) else { return };
     if cfg!(panic = "abort") {
@@ -54,13 +57,15 @@ fn panicked() {
     }
 }
 
-/// The running export thread of this process. Never waits: `None` if the lock is taken.
+/// Returns the running export thread of this process and the time limit, if there is one. Never waits: returns `None`
+/// if the lock is taken.
 fn watched() -> Option<(Arc<ExportThread>, Duration)> {
     let Watched { export_thread, timeout, process } = WATCHED.try_lock().ok()?.clone()?;
     (process == process::id()).then(|| export_thread.upgrade()).flatten().map(|export_thread| (export_thread, timeout))
 }
 
-/// Makes the exit of the process send spans that ended by unwinding, if no guard does.
+/// Registers a handler, on Unix only, that runs at the exit of the process and exports spans that ended by unwinding,
+/// if no guard has exported them.
 fn finish_at_exit() {
     #[cfg(unix)]
     {

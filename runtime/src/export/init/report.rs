@@ -8,7 +8,7 @@ use super::error::NotRunning;
 use super::start;
 use crate::export::pipeline::Progress;
 
-/// The account of all telemetry of the process. At rest, while no span is ending, it holds for spans exactly that
+/// The counts of all telemetry of the process. While no span is ending, the counts of spans add up exactly:
 /// `ended = exported + dropped + unconfirmed + pending + spooled`. If a signal has several receivers, the counts are those
 /// of the receiver that accepted the least.
 ///
@@ -35,19 +35,20 @@ pub struct Report {
     pub spans_unconfirmed: u64,
     /// Spans that were still in memory at the deadline.
     pub spans_pending: u64,
-    /// Spans on disk, to be sent when the receiver works.
+    /// Spans on disk, to be sent when the receiver works again.
     pub spans_spooled: u64,
     /// Sampled spans that are open. No other count includes them, unless they were exported as unfinished: such a span
     /// counts as ended once, also if it ends later.
     pub spans_open: u64,
     open: OpenSpans,
-    /// Spans of earlier processes that were sent from disk and accepted. No other count includes them.
+    /// Spans that other processes, usually earlier ones, stored on disk, and that the receiver accepted from this
+    /// process. No other count includes these spans.
     pub spans_replayed: u64,
     /// Metric points that the receiver accepted.
     pub points_exported: u64,
     /// Metric points that were lost.
     pub points_dropped: u64,
-    /// Metric points whose response was not OTLP.
+    /// Metric points whose request was answered with a success that is not an OTLP response.
     pub points_unconfirmed: u64,
     /// Metric points that were still in memory at the deadline.
     pub points_pending: u64,
@@ -55,13 +56,14 @@ pub struct Report {
     pub logs_exported: u64,
     /// Log records that were lost, for any reason.
     pub logs_dropped: u64,
-    /// Log records whose response was not OTLP.
+    /// Log records whose request was answered with a success that is not an OTLP response.
     pub logs_unconfirmed: u64,
     /// Log records that were still in memory at the deadline.
     pub logs_pending: u64,
-    /// Log records on disk, to be sent when the receiver works.
+    /// Log records on disk, to be sent when the receiver works again.
     pub logs_spooled: u64,
-    /// Log records of earlier processes that were sent from disk and accepted.
+    /// Log records that other processes, usually earlier ones, stored on disk, and that the receiver accepted from this
+    /// process. No other count includes these records.
     pub logs_replayed: u64,
     /// True if nothing was left in memory.
     pub complete: bool,

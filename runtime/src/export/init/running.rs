@@ -16,7 +16,7 @@ use crate::export::stalls::Watchdog;
 use crate::record::{limits, sampling};
 use crate::trace::external;
 
-/// Names and values.
+/// The names and values of attributes.
 pub(super) type Attributes = Vec<(String, OwnedValue)>;
 
 /// Everything that runs between `init` and the shutdown.
@@ -35,9 +35,10 @@ pub(super) struct Running {
     /// True if our provider is OpenTelemetry's global one.
     #[cfg(has_otel)]
     is_installed: bool,
-    /// True if metrics without an exporter could not start. Reported once.
+    /// True if metrics without an exporter could not start. The failure was reported, and the start is not tried again.
     unreadable: bool,
-    /// By signal: it was started; it was turned off; a reload has removed its last receiver.
+    /// For each signal: `started` is true once it was started, `off` if the program has turned it off, and `unreceived`
+    /// if a reload has removed its last receiver.
     pub(super) started: [bool; 3],
     pub(super) off: [bool; 3],
     unreceived: [bool; 3],
@@ -56,7 +57,7 @@ pub(super) struct Running {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reloaded {
-    /// Settings that have changed.
+    /// Settings that have changed and are in force.
     pub changed: Vec<&'static str>,
     /// Settings that have changed in the source and take effect when the program restarts.
     pub needs_restart: Vec<&'static str>,
@@ -90,7 +91,7 @@ impl Running {
         self.config = change(std::mem::take(&mut self.config));
     }
 
-    /// Starts all signals that have a receiver.
+    /// Starts all signals that have a receiver, and log lines.
     pub(super) fn start(&mut self) -> Result<(), InitError> {
         let records = self.config.is_on(Signal::Traces) || self.config.is_on(Signal::Metrics);
         if let Some(compiled_out) = start::compiled_out().filter(|_| self.config.settings.strict && records) {
@@ -121,7 +122,8 @@ impl Running {
         Ok(())
     }
 
-    /// Puts into force what the configuration says of polls, where it differs from what was before.
+    /// Applies the settings of polls: busy times, and the watchdog for stalls. `before` is the previous configuration
+    /// at a reload; the watchdog keeps running if its settings are the same.
     fn apply_polls(&mut self, before: Option<&Config>) {
         let settings = &self.config.settings;
         switch::set_busy(settings.busy_times.clone().into_inner());
@@ -146,7 +148,7 @@ impl Running {
         }
     }
 
-    /// Starts to handle log events. Says whether there is anything to do with them.
+    /// Starts to handle log events. Returns whether they become lines or records.
     fn start_logs(&mut self) -> bool {
         #[cfg(has_logs)]
         {
@@ -157,7 +159,7 @@ impl Running {
         false
     }
 
-    /// Starts a signal, or changes its receivers.
+    /// Starts a signal, or applies its changed settings. `receivers` is `None` if they have not changed.
     fn start_signal(&mut self, signal: Signal, receivers: Option<Vec<Receiver>>) -> Result<(), InitError> {
         let new = !self.started[signal as usize];
         let change = match signal {
@@ -175,7 +177,7 @@ impl Running {
                 change
             }
             Signal::Metrics => {
-                // `render_prometheus` may have started them.
+                // `render_prometheus` may have started metrics.
                 if self.meter.is_none() {
                     self.meter = Some(Meter::start(&self.config)?);
                 }
@@ -206,7 +208,7 @@ impl Running {
     }
 
     /// Returns all metrics and the resource attributes. Starts metrics that have no exporter, unless telemetry is
-    /// turned off.
+    /// turned off. Returns `None` if metrics are not running.
     pub(super) fn scraped(&mut self) -> Option<(Arc<Scraped>, Attributes)> {
         if self.meter.is_none() && self.config.settings.enabled != Some(false) && !self.unreadable {
             match Meter::start(&self.config) {
@@ -274,7 +276,8 @@ impl Running {
         Ok(Reloaded { changed, needs_restart, problems })
     }
 
-    /// Applies the configuration of a signal. `receivers` is `None` if they have not changed.
+    /// Applies the configuration of a signal, and pauses it if no receiver is left. `receivers` is `None` if they have
+    /// not changed.
     fn reload_signal(&mut self, signal: Signal, receivers: Option<Vec<Receiver>>) -> Result<(), InitError> {
         let is_new = !self.started[signal as usize];
         let Some(receivers) = receivers else {

@@ -27,27 +27,27 @@ use crate::trace::recording::{self, Recording, RecordingConfig};
 
 /// The shares of `memory_limit` besides the recorder's part (`recorder::reserved`): together a quarter for pending
 /// requests and for log lines that standard error does not take yet, and a sixteenth each for log records and for
-/// third-party spans. Log records may also use half of the share of requests that is free.
+/// third-party spans. Log records may also use half of the memory that pending requests leave free.
 struct Shares(usize);
 
 impl Shares {
-    /// For queued log records. Third-party spans have a share of the same size.
+    /// The bytes for queued log records. Third-party spans have a share of the same size.
     fn queue(&self) -> usize {
         self.0 / 16
     }
 
-    /// For queued log records while no request is pending.
+    /// The bytes for queued log records while no request is pending.
     #[cfg(has_logs)]
     fn records(&self) -> usize {
         self.queue() + self.requests() / 2
     }
 
-    /// Reserved for pending requests.
+    /// The bytes reserved for pending requests.
     fn requests(&self) -> usize {
         self.0 / 4 - self.lines()
     }
 
-    /// For lines while standard error blocks.
+    /// The bytes for lines while standard error blocks.
     fn lines(&self) -> usize {
         self.0 / 32
     }
@@ -66,13 +66,14 @@ pub(super) fn propagate(config: &Config) {
     propagation::set(config.settings.propagators.iter().copied());
 }
 
-/// Enables context propagation, whichever signals are on.
+/// Enables context propagation, with the recorder's memory, whichever signals are on. Also limits the memory of lines
+/// that standard error does not take yet.
 pub(super) fn prepare(config: &Config) {
     recording::prepare(Memory::Within(config.settings.memory_limit));
     notice::set_limit(Shares(config.settings.memory_limit).lines());
 }
 
-/// Opens the spool. If that fails, telemetry starts without one.
+/// Opens the spool, if one is configured. If that fails, warns and returns `None`: telemetry starts without a spool.
 pub(super) fn open_spool(config: &Config) -> Option<Spool> {
     let settings = config.settings.spool.clone()?;
     let is_hidden = settings.directory.is_hidden();
@@ -126,7 +127,8 @@ fn of_batch(batch: &Batch) -> (Option<u32>, Duration) {
     (batch.queue, batch.timeout)
 }
 
-/// The custom exporters.
+/// Takes the custom exporters out of the configuration, and limits their pending spans. Returns none if telemetry is
+/// turned off.
 pub(super) fn custom_exporters(config: &Config) -> impl Iterator<Item = Receiver> {
     let exporters = if config.settings.enabled == Some(false) { Vec::new() } else { config.custom_exporters.take() };
     // A span takes about 1 KiB as owned data.
@@ -148,7 +150,9 @@ pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>
     Ok(Change::Traces(Setup { feed: recording, receivers, size, delay }))
 }
 
-/// The format of log lines.
+/// Chooses the format of log lines. Without a configured format, lines are on if log levels were set or logs are
+/// exported, and no other subscriber writes lines. The console exporter of logs turns lines on in any case, if its
+/// format is text.
 #[cfg(has_logs)]
 fn lines(config: &Config) -> LogFormat {
     use crate::config::Origin;
@@ -164,7 +168,7 @@ fn lines(config: &Config) -> LogFormat {
     if is_shown && format == LogFormat::None { LogFormat::Auto } else { format }
 }
 
-/// Formats notices like log lines, if there are any.
+/// Formats notices like log lines, if log lines are on.
 pub(super) fn format_notices(config: &Config) {
     #[cfg(has_logs)]
     notice::set_format(crate::logs::notices(lines(config), &resource::service_name(config)));
@@ -172,7 +176,8 @@ pub(super) fn format_notices(config: &Config) {
     let _ = config;
 }
 
-/// Starts to handle log events, if they become lines or records.
+/// Starts to handle log events; `None` if they become neither lines nor records. Warns if the program's own subscriber
+/// lacks our layer, so that events are not exported.
 #[cfg(has_logs)]
 pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
     use crate::logs::{LogsConfig, RecordsConfig};
@@ -249,7 +254,7 @@ impl Meter {
         })
     }
 
-    /// The readers of metrics for the export thread.
+    /// Creates the readers of metrics for the export thread.
     fn readings(&self, config: &Config) -> Readings {
         Readings {
             reader: self.metering.reader(config.settings.metrics.temporality.of_declared()),
@@ -265,7 +270,7 @@ impl Meter {
 #[cfg(has_otel)]
 impl Drop for Meter {
     fn drop(&mut self) {
-        // The export thread may still hold them for a moment, and they must not run when telemetry starts again.
+        // The export thread may still hold the meters for a moment, and they must not run when telemetry starts again.
         self.meters.iter().for_each(|meters| meters.stop());
     }
 }
@@ -287,7 +292,8 @@ fn start_recording(config: &Config) -> Result<Recording, InitError> {
     Recording::start(recording).map_err(|_| InitError::AlreadyRunning)
 }
 
-/// Writes the start-up line: each signal with its destinations, and the origin of each setting.
+/// Writes the line about a start or, with a prefix, a reload: each signal with its destinations, and the origin of each
+/// setting.
 pub(super) fn announce(prefix: &str, config: &Config, custom: usize) {
     let custom = |signal| if signal == Signal::Traces { custom } else { 0 };
     let signals = Signal::ALL.map(|signal| signal_described(config, signal, custom(signal))).join("; ");
@@ -300,7 +306,8 @@ pub(super) fn announce(prefix: &str, config: &Config, custom: usize) {
     }
 }
 
-/// The notice that the feature `off` has removed spans and metrics from the program. Any dependency can enable it.
+/// Returns the notice that the feature `off` has removed spans and metrics from the program; `None` if the feature is
+/// not enabled. Any dependency can enable it.
 pub(super) fn compiled_out() -> Option<&'static str> {
     cfg!(feature = "off").then_some(
         "annotated spans and declared metrics are compiled out by the feature `off` of tracecast; \
@@ -318,7 +325,7 @@ fn signal_described(config: &Config, signal: Signal, custom: usize) -> String {
     };
     #[cfg(has_logs)]
     if signal == Signal::Logs && lines(config) != LogFormat::None {
-        // The console exporter writes to standard error too, and shows log records as these lines.
+        // The console exporter also writes to standard error, and shows log records as these lines.
         let is_console = |destination: &Destination| matches!(destination, Destination::Console);
         let shown = config.resolved(signal).iter().any(is_console);
         all.extend((!shown).then(|| "standard error".to_owned()));

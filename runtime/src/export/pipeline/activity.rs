@@ -1,4 +1,4 @@
-//! Tracks whether the export thread makes progress. Other threads can read it while that thread is stuck.
+//! Tracks whether the export thread makes progress. Other threads can read this state while the export thread is stuck.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ impl Activity {
         self.at.store(0, Relaxed);
     }
 
-    /// Returns how long the thread has been busy without progress.
+    /// Returns how long the thread has been busy without progress; zero while it is idle.
     pub(super) fn stalled(&self) -> Duration {
         match self.at.load(Relaxed) {
             0 => Duration::ZERO,

@@ -30,18 +30,18 @@ impl Disk {
             let entry = Entry { signal, encoding, items, bytes: &bytes, account: &account };
             spool.put(&entry).map_err(Box::new)
         };
-        // The task fails only if it panics; then it is not retried.
+        // The task fails only if it panics. The request then stays in memory.
         tokio::task::spawn_blocking(put).await.unwrap_or_else(|_| Err(Box::new(Refused::panicked())))
     }
 
-    /// Claims the oldest request.
+    /// Claims the oldest request; `None` if there is none to claim.
     pub(super) async fn next(&self) -> Option<Claimed> {
         let (spool, signal, encoding) = (self.spool.clone(), self.signal, self.encoding);
         tokio::task::spawn_blocking(move || spool.next(signal, encoding)).await.ok().flatten()
     }
 
-    /// Removes a request that the receiver has answered, and counts its items. Those of earlier processes, which have
-    /// no account here, count as replayed in `sender`.
+    /// Removes a request that the receiver has answered, and counts its items. Requests of other processes have no
+    /// account here: their accepted items count as replayed in `sender`.
     pub(super) async fn done(&self, claimed: Claimed, outcome: &Counts, sender: &Account) {
         match &claimed.account {
             Some(account) => account.settle(State::Spooled, outcome),
@@ -52,17 +52,17 @@ impl Disk {
 
     /// Releases a claimed request, to be sent later.
     pub(super) fn back(&self, claimed: Claimed) {
-        // Releasing it may block on the disk, which the export thread must not do.
+        // Releasing a request may block on the disk, which the export thread must not do.
         tokio::task::spawn_blocking(move || claimed.back());
     }
 
-    /// Counts requests as lost whose files are missing.
+    /// Counts stored requests of this process as lost if their files are missing.
     pub(super) async fn verify(&self) {
         let spool = self.spool.clone();
         let _ = tokio::task::spawn_blocking(move || spool.verify()).await;
     }
 
-    /// The bytes in the directory, of all processes, when it was last listed.
+    /// The bytes in the directory, of all processes, as of the last stored request or listing.
     pub(super) fn bytes(&self) -> u64 {
         self.spool.bytes()
     }

@@ -47,7 +47,8 @@ pub(super) struct CustomExporter {
 }
 
 impl CustomExporter {
-    /// Starts the thread. If that fails, all its spans count as refused.
+    /// Starts the thread of an exporter. If that fails, all spans for the exporter count as dropped because they were
+    /// refused.
     pub(super) fn start(settings: ExporterSettings, resource: &EncodedResource) -> Self {
         let ExporterSettings { mut exporter, timeout, room } = settings;
         let (jobs, receiver) = mpsc::channel();
@@ -89,17 +90,18 @@ impl CustomExporter {
         }
     }
 
-    /// Returns a handle with a new account, for use beside other new receivers.
+    /// Returns another handle of the same thread, with an empty account. When receivers are replaced, the new ones also
+    /// start with empty accounts, so all count the same requests.
     pub(super) fn with_new_account(&self) -> Self {
         CustomExporter { jobs: self.jobs.clone(), account: Arc::default(), room: self.room }
     }
 
-    /// The account of its spans.
+    /// The account of the spans for this exporter.
     pub(super) fn account(&self) -> &Arc<Account> {
         &self.account
     }
 
-    /// Asks the exporter to flush; the returned channel signals when it has.
+    /// Requests a flush of the exporter. The returned channel signals its end, and fails if the thread has ended.
     pub(super) fn flush(&self) -> oneshot::Receiver<()> {
         let (answer, answered) = oneshot::channel();
         // If the thread has ended, the receiver of the answer gets an error.
@@ -107,7 +109,8 @@ impl CustomExporter {
         answered
     }
 
-    /// Asks the exporter to shut down by the deadline; the returned channel signals when it has.
+    /// Requests a shutdown of the exporter by the deadline. The returned channel signals its end, and fails if the
+    /// thread has ended.
     pub(super) fn end(&self, deadline: Instant) -> oneshot::Receiver<()> {
         let (answer, answered) = oneshot::channel();
         let _ = self.jobs.send(Job::End(deadline, answer));
@@ -115,7 +118,7 @@ impl CustomExporter {
     }
 }
 
-/// The exporter's thread.
+/// The state of the exporter's thread.
 struct Work {
     exporter: Box<dyn ExternalExporter>,
     timeout: Duration,
@@ -159,7 +162,8 @@ impl Work {
         account.pass(spans.len() as u64, State::Pending, state);
     }
 
-    /// Calls the exporter and reports a failure. True if the call succeeded.
+    /// Calls the exporter, and returns whether the call succeeded. Reports an error or a panic, each cause once a
+    /// minute at most.
     fn guarded(&mut self, call: impl FnOnce(&mut dyn ExternalExporter) -> Result<(), String>) -> bool {
         let cause = match catch_unwind(AssertUnwindSafe(|| call(&mut *self.exporter))) {
             Ok(Ok(())) => return true,

@@ -1,4 +1,5 @@
-//! Reports losses once a minute: the number of items by reason, whatever else was reported.
+//! Reports losses, once a minute at most: the number of lost items by reason. Reports of single failures do not replace
+//! this one.
 
 use std::time::{Duration, Instant};
 
@@ -18,14 +19,14 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Reports new losses, unless the last report was less than a minute ago.
+    /// Reports losses since the last report, unless that was less than a minute ago.
     pub(super) fn report(&mut self, dropped: &Dropped) {
         if self.at.is_none_or(|at| at.elapsed() >= REPORT_EVERY) {
             self.report_now(dropped);
         }
     }
 
-    /// Reports new losses.
+    /// Reports losses since the last report, however recent that was.
     pub(super) fn report_now(&mut self, dropped: &Dropped) {
         let lines = self.lines(dropped, Instant::now());
         lines.iter().for_each(|line| notice::say(format_args!("warning: {line}")));

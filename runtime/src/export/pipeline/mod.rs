@@ -6,9 +6,9 @@
 //!                              ├───> CustomExporter, on a thread of its own
 //!                              └───> console
 //! ```
-//! A `Pipeline` does this for one signal. The thread has a runtime of its own, so it needs none of the program, and a
-//! thread that flushes or shuts down cannot block it. Other threads wait for it only in calls that are documented to
-//! block.
+//! A `Pipeline` does this for one signal. The export thread has its own tokio runtime. So the program needs none, and
+//! its threads cannot block the export while they wait for a flush or a shutdown. Other threads wait for the export
+//! thread only in calls that are documented to block.
 
 mod activity;
 mod disk;
@@ -76,7 +76,8 @@ enum Command {
     Answer(mpsc::Sender<()>),
     /// Exports everything until the deadline, and answers with the progress.
     Flush(Instant, mpsc::Sender<Progress>),
-    /// Does the same, and ends the thread. The flag: open spans are exported as unfinished.
+    /// Exports everything until the deadline, answers with the progress, and ends the thread. If the flag is true, open
+    /// spans are exported as unfinished.
     Shutdown(Instant, mpsc::Sender<Progress>, bool),
 }
 
@@ -89,13 +90,13 @@ pub(crate) struct Progress {
     pub(crate) points: Counts,
     /// Log records.
     pub(crate) records: Counts,
-    /// Spans that have ended; of these, spans lost in the recorder, and spans still in the recorder.
+    /// Spans that have ended. Of these, `dropped` were lost before they were taken, and `buffered` are not taken yet.
     pub(crate) ended: u64,
     pub(crate) dropped: u64,
     pub(crate) buffered: u64,
-    /// The names of open spans; filled by a flush only.
+    /// The names of open spans; filled by a flush or a shutdown only.
     pub(crate) open: Vec<&'static str>,
-    /// True if nothing was left to send.
+    /// True if nothing was left in memory at the deadline: all requests were answered or stored on disk.
     pub(crate) complete: bool,
 }
 
@@ -146,7 +147,7 @@ impl ExportThread {
 
     /// Applies a change.
     pub(crate) fn change(&self, change: Change) {
-        // The thread ends only with the guard, which is the caller, so sending does not fail.
+        // Sending fails only after the thread has ended, when a change has no effect.
         let _ = self.commands.send(Command::Change(Box::new(change)));
     }
 
@@ -155,17 +156,20 @@ impl ExportThread {
         settle(&self.commands);
     }
 
-    /// Returns how long the thread has been busy without progress.
+    /// Returns how long the thread has been busy without progress; zero while it is idle.
     pub(crate) fn stalled(&self) -> Duration {
         self.activity.stalled()
     }
 
-    /// Exports as much as possible within `timeout`.
+    /// Exports as much as possible within `timeout`, and returns the progress. If the thread does not answer, returns
+    /// the last known progress.
     pub(crate) fn flush(&self, timeout: Duration) -> Progress {
         self.ask(timeout, Command::Flush).0
     }
 
-    /// Does the same, and ends the thread.
+    /// Exports as much as possible within `timeout`, ends the thread, and returns the progress. With `unfinished`, open
+    /// spans are exported as unfinished. If the thread does not answer, returns the last known progress and does not
+    /// wait for its end.
     pub(crate) fn shutdown(&self, timeout: Duration, unfinished: bool) -> Progress {
         let command = |deadline, answer| Command::Shutdown(deadline, answer, unfinished);
         let (progress, has_answered) = self.ask(timeout, command);
@@ -178,7 +182,8 @@ impl ExportThread {
         progress
     }
 
-    /// Sends a command and returns the answer; without one, the last known progress and `false`.
+    /// Sends a command, and returns the answer and `true`. If no answer arrives in time, returns the last known
+    /// progress and `false`.
     fn ask(
         &self,
         timeout: Duration,
@@ -214,7 +219,7 @@ fn runtime(activity: &Arc<Activity>) -> std::io::Result<tokio::runtime::Runtime>
         .build()
 }
 
-/// The timeout that replaces one too long for the clock.
+/// Replaces a timeout that is too long for the clock.
 const FAR: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest wait for changes to be in force.
 const SETTLED: Duration = Duration::from_secs(1);

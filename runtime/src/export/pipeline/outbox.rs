@@ -13,7 +13,7 @@ use crate::base::memory::SHARED;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Batch {
     pub(crate) bytes: Bytes,
-    /// The number of spans, points or records in it.
+    /// The number of spans, points or records in the request.
     pub(crate) items: u64,
 }
 
@@ -30,8 +30,8 @@ pub(crate) struct Amount {
     pub(crate) items: u64,
 }
 
-/// The memory of all outboxes. A part is reserved for each of them, so that one receiver that is down cannot take all
-/// of it.
+/// The memory of all outboxes. A part is reserved for each outbox, so that one receiver that is down cannot take all
+/// the memory.
 #[derive(Debug)]
 pub(crate) struct Pool {
     /// The bytes reserved for the outboxes.
@@ -97,7 +97,7 @@ impl Pool {
         self.limit().saturating_sub(self.used.get())
     }
 
-    /// The bytes reserved for each outbox, however full the others are.
+    /// The bytes that each outbox can always take, however full the others are.
     fn own(&self) -> usize {
         (self.limit() / 16).min(self.limit() / 2 / self.outboxes.get().max(1))
     }
@@ -154,7 +154,7 @@ impl Outbox {
         evicted
     }
 
-    /// The largest request that may be made for this outbox.
+    /// The maximum size of a request for this outbox in bytes.
     pub(crate) fn longest_request(&self) -> usize {
         longest_request(self.pool.most())
     }
@@ -165,12 +165,12 @@ impl Outbox {
         !self.is_empty() && !fits
     }
 
-    /// Sets the most items. If there are more, the next request evicts the oldest.
+    /// Sets the maximum number of pending items. If more are pending, the next request evicts the oldest requests.
     pub(crate) fn set_most_items(&mut self, most_items: u64) {
         self.most_items = most_items;
     }
 
-    /// The maximum number of pending items, if it is limited.
+    /// The maximum number of pending items; `None` if it is not limited.
     pub(crate) fn most_items(&self) -> Option<u64> {
         (self.most_items != u64::MAX).then_some(self.most_items)
     }
@@ -191,7 +191,7 @@ impl Outbox {
         self.pool.used.set(self.pool.used.get() - batch.bytes.len());
     }
 
-    /// Takes the oldest request into flight.
+    /// Marks the oldest pending request as in flight, and returns a clone; `None` if no request is pending.
     pub(crate) fn send(&mut self) -> Option<Batch> {
         self.sending = self.waiting.pop_front();
         self.sending.clone()
@@ -202,7 +202,7 @@ impl Outbox {
         self.sent_but(Vec::new());
     }
 
-    /// Replaces the request in flight by these parts, which are pending again in its old place.
+    /// Replaces the request in flight by the parts in `rest`, which are pending again in its old place.
     pub(crate) fn sent_but(&mut self, rest: Vec<Batch>) {
         let Some(batch) = self.sending.take() else { return };
         self.release(&batch);

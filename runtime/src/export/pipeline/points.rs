@@ -21,12 +21,12 @@ use crate::meter::snapshot::Snapshot;
 pub(crate) struct Readings {
     pub(crate) reader: Reader,
     pub(crate) views: Arc<Views>,
-    /// Whether metrics about telemetry itself also have the names of the conventions.
+    /// True if metrics about telemetry itself are also exported under the names of OpenTelemetry's conventions.
     pub(crate) sdk_names: bool,
     /// Raw instruments of OpenTelemetry.
     #[cfg(has_otel)]
     pub(crate) meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
-    /// The same metrics, for scrapers.
+    /// All metrics, for scrapers.
     pub(crate) scraped: Arc<Scraped>,
 }
 
@@ -75,7 +75,7 @@ impl Source for Points {
 
     fn start(&mut self, readings: Readings) {
         self.readings = Some(readings);
-        // All figures count from the start of the export thread.
+        // These metrics have counted no figures yet.
         self.self_metrics = SelfMetrics::default();
     }
 
@@ -89,12 +89,13 @@ impl Source for Points {
 }
 
 impl Pipeline<Points> {
-    /// True if metrics are sent to a receiver. Metrics that are only scraped are read when a scraper asks.
+    /// True if metrics are sent to a receiver. Metrics that are only scraped are read for each scrape.
     pub(super) fn is_pushed(&self) -> bool {
         self.source.is_on() && !self.routes.is_empty()
     }
 
-    /// Reads the metrics and passes them to the routes. Callbacks that take longer than `patience` are left out.
+    /// Reads the metrics and passes them to the routes, if metrics are sent to a receiver. Callbacks that take longer
+    /// than `patience` are left out.
     pub(super) fn collect(&mut self, patience: Duration, figures: Figures) {
         if !self.is_pushed() {
             return;

@@ -30,7 +30,7 @@ pub(super) struct Records {
 /// The records of the next request.
 pub(super) struct RecordContent {
     batch: LogBatch,
-    /// The same records as owned data, if a route needs that.
+    /// The records as owned data, if a route needs owned data.
     plain: Option<Vec<LogRecord>>,
     wants_batch: bool,
     /// The approximate bytes of the owned data.
@@ -42,7 +42,7 @@ impl Records {
         Records { logs: None, pool, queue_bytes }
     }
 
-    /// Notified when records begin to fill their queue.
+    /// Returns the notification that records begin to fill their queue; `None` if no records are queued for export.
     pub(super) fn filling(&self) -> Option<Arc<Notify>> {
         self.logs.as_ref().and_then(|logs| logs.filling())
     }
@@ -133,7 +133,7 @@ impl Content for RecordContent {
             spans: None,
         });
         if !self.batch.is_empty() {
-            // No route needs protobuf.
+            // No route has taken the protobuf request, so it is discarded.
             self.batch.take(Vec::new());
         }
         self.plain_bytes = 0;

@@ -1,4 +1,5 @@
-//! Limits reports of failures: each cause is reported once a minute, so a new cause is not hidden by a frequent one.
+//! Limits reports of failures: each cause is reported once a minute at most, so a frequent cause does not hide a new
+//! one.
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +13,9 @@ const MOST: usize = 16;
 pub(super) struct Reported(Vec<(String, Instant)>);
 
 impl Reported {
-    /// True if a cause is to be reported now, which it notes. Causes are fixed words: a text chosen by a peer could be
-    /// new each time.
+    /// Returns whether a cause is to be reported now, and notes the report. False if the cause, or the maximum number
+    /// of causes, was reported within the last minute. Causes must be fixed words: a text chosen by a peer could be new
+    /// each time.
     pub(super) fn is_due(&mut self, cause: &str, now: Instant) -> bool {
         self.0.retain(|(_, at)| now.saturating_duration_since(*at) < REPORT_EVERY);
         if self.0.len() >= MOST || self.0.iter().any(|(known, _)| known == cause) {
@@ -24,7 +26,7 @@ impl Reported {
     }
 }
 
-/// The part of a failure's text that we wrote, without the peer's text behind a colon.
+/// Returns the part of a failure's text before the first colon: our own words, without the text of the peer.
 pub(super) fn head(text: &str) -> &str {
     text.split(": ").next().unwrap_or(text)
 }

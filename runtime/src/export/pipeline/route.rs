@@ -32,7 +32,7 @@ pub(super) struct Forms<'a> {
     pub(super) protobuf: &'a dyn Fn() -> Bytes,
     pub(super) json: &'a dyn Fn() -> Bytes,
     pub(super) text: &'a dyn Fn() -> String,
-    /// Owned data for custom exporters.
+    /// Owned data for custom exporters; `None` for signals other than traces.
     pub(super) spans: Option<&'a Arc<SpanBatch>>,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Routes {
 
 /// Routes that were replaced together. All of them got the same requests.
 struct Replaced {
-    /// Cleared when nothing is left to send.
+    /// The routes; cleared when none of them has requests left to send.
     routes: Vec<Route>,
     accounts: Vec<Arc<Account>>,
 }
@@ -67,7 +67,8 @@ impl Routes {
         Routes { pool, current: Vec::new(), replaced: Vec::new(), finished: Counts::default() }
     }
 
-    /// Replaces the receivers of new requests.
+    /// Replaces the receivers of new requests. If one OTLP receiver replaces another with the same encoding, the new
+    /// one takes over pending requests; otherwise the old routes send theirs and end. Custom exporters are kept.
     pub(super) fn replace(&mut self, receivers: Vec<Receiver>, resource: &EncodedResource) {
         let old = std::mem::take(&mut self.current);
         let inherited = inherited(&old, &receivers);
@@ -95,7 +96,7 @@ impl Routes {
             if replaced.routes.iter().all(Route::is_settled) {
                 replaced.routes.clear();
             }
-            // Current routes may still send requests that these have stored on disk.
+            // Current routes may still send requests that the replaced routes have stored on disk.
             let is_final =
                 replaced.routes.is_empty() && replaced.accounts.iter().all(|account| account.counts().is_final());
             if is_final {
@@ -115,7 +116,7 @@ impl Routes {
         self.current.iter().any(|route| matches!(route, Route::Queue(queue) if !queue.is_json()))
     }
 
-    /// True if a route needs another format, which is made from owned data.
+    /// True if a route needs a format that is made from owned data: JSON, text, or spans for custom exporters.
     pub(super) fn want_plain(&self) -> bool {
         self.current.iter().any(|route| !matches!(route, Route::Queue(queue) if !queue.is_json()))
     }
@@ -146,7 +147,7 @@ impl Routes {
         }
     }
 
-    /// The counts of all items. With several receivers, those of the receiver that accepted the least.
+    /// The counts of all items. With several receivers, the counts are those of the receiver that accepted the least.
     pub(super) fn counts(&self) -> Counts {
         let replaced = self.replaced.iter().map(|replaced| counts_of_least(replaced.accounts.iter()));
         replaced.chain([counts_of_least(self.current.iter().map(Route::account)), self.finished]).sum()
@@ -181,7 +182,7 @@ impl Routes {
         }
     }
 
-    /// Counts requests as lost whose files are missing on disk.
+    /// Counts stored requests as lost if their files are missing on disk.
     pub(super) async fn verify(&self) {
         for queue in queues(&self.current) {
             queue.verify().await;
@@ -195,29 +196,30 @@ impl Routes {
         }
     }
 
-    /// Stops all queues after the request in flight, and waits for it.
+    /// Stops all queues after the request in flight, and waits for its end.
     pub(super) async fn settled(&self) {
         for queue in queues(self.all()) {
             queue.settled().await;
         }
     }
 
-    /// Shuts custom exporters down; the returned channels signal when they have. Called after the last request.
+    /// Requests a shutdown of all custom exporters, after the requests passed to them so far. The returned channels
+    /// signal the end of each. Spans of later requests are not exported.
     pub(super) fn end(&self, deadline: Instant) -> Vec<oneshot::Receiver<()>> {
         self.custom().map(|exporter| exporter.end(deadline)).collect()
     }
 
-    /// The bytes in the spool, if there is one.
+    /// The bytes in the spool; `None` if there is no spool.
     pub(super) fn disk_bytes(&self) -> Option<u64> {
         queues(&self.current).find_map(ExportQueue::disk_bytes)
     }
 
-    /// The maximum size of the spool in bytes, if there is one.
+    /// The maximum size of the spool in bytes; `None` if there is no spool.
     pub(super) fn disk_capacity(&self) -> Option<u64> {
         queues(&self.current).find_map(ExportQueue::disk_capacity)
     }
 
-    /// The maximum number of pending items of all current receivers together, if it is limited.
+    /// The maximum number of pending items of all current receivers together; `None` if no receiver limits it.
     pub(super) fn most_items(&self) -> Option<u64> {
         queues(&self.current).filter_map(ExportQueue::most_items).reduce(u64::saturating_add)
     }
@@ -227,7 +229,7 @@ impl Routes {
         queues(&self.current).any(|queue| queue.is_busy(bytes))
     }
 
-    /// The largest request that all current receivers accept.
+    /// The maximum size in bytes of a request for all current OTLP receivers; `usize::MAX` if there are none.
     pub(super) fn longest_request(&self) -> usize {
         queues(&self.current).map(ExportQueue::longest_request).min().unwrap_or(usize::MAX)
     }
@@ -274,8 +276,9 @@ fn counts_of_least<'a>(accounts: impl Iterator<Item = &'a Arc<Account>>) -> Coun
     accounts.map(|account| account.counts()).min_by_key(|counts| counts.exported).unwrap_or_default()
 }
 
-/// The queue whose pending requests a new one takes over, if the new receiver accepts their format. With several
-/// receivers, the counts of old and new would not match, so each old queue sends its own requests.
+/// Returns the old queue whose pending requests the new queue takes over: only if one OTLP receiver replaces another
+/// and accepts the format of these requests. With several receivers, the counts of old and new queues would not match,
+/// so each old queue sends its own requests.
 fn inherited<'a>(old: &'a [Route], new: &[Receiver]) -> Option<&'a ExportQueue> {
     match (old, new) {
         ([Route::Queue(queue)], [Receiver::Otlp(otlp)]) => queue.suits(otlp.protocol).then_some(queue),

@@ -1,4 +1,4 @@
-//! Starts and stops the server for scrapers with the configuration.
+//! Starts, replaces and stops the server for scrapers when the configuration changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,8 @@ impl Scraping {
         Scraping { resource, commands, scraped: None, address: None, paused: false, server: None }
     }
 
-    /// Takes the scrape address out of the receivers; the others are left for the pipeline.
+    /// Applies a change: takes the scrape address out of the receivers, and serves there. The other receivers are left
+    /// for the pipeline.
     pub(super) fn change(&mut self, setup: &mut Setup<Readings>) {
         if let Some(readings) = &setup.feed {
             self.scraped = Some(readings.scraped.clone());
@@ -49,7 +50,8 @@ impl Scraping {
         self.apply();
     }
 
-    /// Closes the port while metrics are paused: frozen values would look current.
+    /// Pauses or resumes the server. The port is closed while metrics are paused, because frozen values would look
+    /// current.
     pub(super) fn pause(&mut self, paused: bool) {
         self.paused = paused;
         self.apply();

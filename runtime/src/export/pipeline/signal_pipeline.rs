@@ -1,7 +1,7 @@
 //! The pipeline of one signal: code that spans, metric points and log records share.
 //!
 //! A [`Source`] takes items of its signal and adds them to the next request. The [`Batcher`] passes the request to the
-//! routes when it is full (by items or bytes) or when its delay is over.
+//! routes when the request is full (by items or bytes) or its delay is over.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -18,14 +18,14 @@ use crate::export::account::{Counts, State};
 pub(super) enum Found {
     Nothing,
     Some,
-    /// Some items were taken; others had to stay, because there is no room for them yet.
+    /// Items may be left, because receivers have no room for them yet or because the maximum for one call was taken.
     More,
 }
 
 /// The source of a signal's items.
 pub(super) trait Source {
     const SIGNAL: Signal;
-    /// The recorder or queue from which items are taken.
+    /// The recorder, queue or metric readers from which items are taken.
     type Feed;
     type Content: Content;
 
@@ -75,10 +75,10 @@ pub(crate) struct Setup<Feed> {
 pub(super) struct Batcher<C> {
     content: C,
     items: usize,
-    /// When its first item was first noticed.
+    /// The time when `is_due` first found an item in the request.
     since: Option<Instant>,
     size: usize,
-    /// The maximum size of a request in bytes: now, and if no receiver needs smaller ones.
+    /// The maximum size of a request in bytes: `longest` applies now, `most` if no receiver needs smaller requests.
     longest: usize,
     most: usize,
     delay: Duration,
@@ -164,7 +164,7 @@ pub(super) trait AnyPipeline {
     /// The maximum delay before a partial request is sent.
     fn delay(&self) -> Duration;
 
-    /// Takes items. A partial request is delayed, unless it is urgent.
+    /// Takes items. A partial request is passed to the routes only if its delay is over or it is urgent.
     fn take(&mut self, urgent: bool) -> Found;
 
     /// Stops the intake. Items that were recorded before can still be taken.

@@ -2,9 +2,9 @@
 
 /// The maximum size of a request in bytes, unless one item alone is larger: backends reject 4 MiB and more.
 const MOST_BYTES: usize = 3 << 20;
-/// The lowest limit to which requests are split, in bytes.
+/// The lower bound of the maximum size of a request, in bytes.
 pub(super) const LEAST_BYTES: usize = 16 << 10;
-/// The number of requests in a row that a receiver has to accept before larger ones are tried again.
+/// The number of requests that a receiver has to accept, since one was too large, before larger ones are tried again.
 const GROWS_AFTER: u32 = 64;
 
 /// The bytes of the memory limit that are reserved for pending requests: a quarter, less the share of log lines that
@@ -14,13 +14,14 @@ pub(super) fn pending_limit(memory_limit: usize) -> usize {
     memory_limit / 4 - memory_limit / 32
 }
 
-/// The largest request if all pending ones share `limit` bytes: many have to fit.
+/// Returns the maximum size of a request in bytes if all pending requests share `limit` bytes: a small part of it, so
+/// that many requests fit.
 pub(super) fn longest_request(limit: usize) -> usize {
     MOST_BYTES.min(limit / 32).max(LEAST_BYTES)
 }
 
-/// The largest request for one backend: halved when the backend rejects one as too large, doubled after enough
-/// successes.
+/// The maximum size of a request for one backend: halved when the backend rejects a request as too large, doubled after
+/// enough successes.
 pub(super) struct Size {
     most: usize,
     now: usize,
@@ -36,7 +37,7 @@ impl Size {
         self.now
     }
 
-    /// Halves the size after a request of `bytes` was too large, and returns it.
+    /// Halves the maximum size after a request of `bytes` was too large, and returns the new maximum.
     pub(super) fn halve(&mut self, bytes: usize) -> usize {
         self.accepted = 0;
         self.now = (bytes.min(self.now) / 2).max(LEAST_BYTES);

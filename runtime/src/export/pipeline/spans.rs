@@ -31,7 +31,7 @@ pub(super) struct Spans {
 /// The spans of the next request.
 pub(super) struct Waiting {
     batch: TraceBatch,
-    /// The same spans as owned data, if a route needs that.
+    /// The spans as owned data, if a route needs owned data.
     plain: Option<SpanBatch>,
     wants_batch: bool,
     /// The approximate bytes of the owned data.
@@ -138,7 +138,7 @@ impl Source for Spans {
 }
 
 impl Pipeline<Spans> {
-    /// Takes open spans as unfinished.
+    /// Takes a marker of each open span, which is exported as an unfinished span.
     pub(super) fn take_unfinished(&mut self) {
         let Pipeline { source: Spans { recording, redact, markers, .. }, routes, batcher } = self;
         if let Some(recording) = recording {
@@ -155,7 +155,7 @@ impl Waiting {
         Waiting { batch: TraceBatch::new(resource), plain: None, wants_batch: true, plain_bytes: 0 }
     }
 
-    /// Adds a span. Protobuf is encoded from its record; owned data is made only if a route needs it.
+    /// Adds a span. Protobuf is encoded from the span's record; owned data is made only if a route needs it.
     fn add(&mut self, taken: &Taken<'_>, redact: Option<&Redact>) {
         let Taken::Record(record, converter) = taken else { return self.add_finished(taken.finished(), redact) };
         match redact {
@@ -208,7 +208,7 @@ impl Content for Waiting {
             spans: Some(&plain),
         });
         if !self.batch.is_empty() {
-            // No route needs protobuf.
+            // No route has taken the protobuf request, so it is discarded.
             self.batch.take(Vec::new());
         }
         self.plain_bytes = 0;

@@ -44,16 +44,17 @@ struct Parts {
     longest: usize,
     /// The levels of the next item, the outermost first.
     levels: Vec<Level>,
-    /// The part being written, and the number of its items.
+    /// The part being written; `items` is the number of its items.
     wire: Wire,
     items: u64,
     done: Vec<Batch>,
 }
 
-/// A message or object that contains others.
+/// A protobuf message or JSON object that contains the levels or items below it.
 struct Level {
     begin: Begin,
-    /// Set if the level is open in the part being written; and the number of its children there.
+    /// `Some` if the level is open in the part being written; the inner value is its open message in protobuf.
+    /// `children` is the number of its children in that part.
     opened: Option<Option<Opened>>,
     children: usize,
 }
@@ -61,7 +62,7 @@ struct Level {
 enum Begin {
     /// Protobuf: the field number, and the fields that are not children.
     Message(u8, Vec<u8>),
-    /// JSON: the text before its children, and after them.
+    /// JSON: the text before the children, and the text after them.
     Object(String, &'static str),
 }
 

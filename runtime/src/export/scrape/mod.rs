@@ -18,16 +18,16 @@ use crate::meter::reader::Reader;
 pub(crate) use self::negotiate::media_type;
 pub(crate) use self::server::{Serve, Server};
 
-/// The format that an `Accept` header prefers.
+/// Chooses the format that an `Accept` header prefers.
 pub(crate) fn preferred(accept: &str) -> Form {
     negotiate::preferred(accept.split(','))
 }
 
-/// All metrics since the beginning, as text.
+/// The sources of all metrics since the start, which are rendered as text.
 pub(crate) struct Scraped {
     pub(crate) reader: Mutex<Reader>,
     pub(crate) views: Arc<Views>,
-    /// Whether metrics about telemetry itself also have the names of the conventions.
+    /// True if metrics about telemetry itself are also served under the names of OpenTelemetry's conventions.
     pub(crate) sdk_names: bool,
     /// Raw instruments of OpenTelemetry.
     #[cfg(has_otel)]

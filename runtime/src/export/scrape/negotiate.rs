@@ -40,7 +40,8 @@ pub(super) fn asked(head: &[u8]) -> Asked {
     Asked::Metrics { form: preferred(accepted.flat_map(|value| value.split(','))), head_only }
 }
 
-/// OpenMetrics if it is asked for by name, in a version that we write, and not less than plain text.
+/// Returns OpenMetrics if the header names it, in our version or without a version, and gives plain text no higher
+/// weight; otherwise the text format of Prometheus.
 pub(super) fn preferred<'a>(ranges: impl Iterator<Item = &'a str>) -> Form {
     let (mut open, mut plain) = (0.0_f64, 0.0_f64);
     for range in ranges {

@@ -55,7 +55,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The task owns its connections, so they are closed too.
+        // The task owns its connections, so this closes them.
         self.task.abort();
     }
 }
@@ -107,7 +107,8 @@ async fn listen(address: &ScrapeAddress) -> Vec<TcpListener> {
     }
 }
 
-/// Makes a listener for each address of the host. Some may be unavailable, as IPv6 on many machines.
+/// Makes a listener for each available address of the host; IPv6 is unavailable on many machines. Fails if no address
+/// is available, or if another process uses the port on one of them.
 async fn bind(address: &ScrapeAddress) -> io::Result<Vec<TcpListener>> {
     let (mut listeners, mut error) = (Vec::new(), io::ErrorKind::NotFound.into());
     let mut all: Vec<SocketAddr> = lookup_host((address.host.as_str(), address.port)).await?.collect();
@@ -145,7 +146,7 @@ async fn accept(listener: TcpListener, desk: Rc<Desk>) {
     }
 }
 
-/// Answers one request.
+/// Answers one request and closes the connection. Closes it without an answer if no request arrives in time.
 async fn serve(mut stream: TcpStream, desk: &Desk) {
     let asked = match timeout(REQUEST, head(&mut stream)).await {
         Ok(Ok(Some(head))) => asked(&head),

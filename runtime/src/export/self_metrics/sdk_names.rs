@@ -1,7 +1,9 @@
-//! The metrics about telemetry itself under a second set of names: those of an SDK in OpenTelemetry's semantic conventions.
+//! The metrics about telemetry itself under a second set of names, which OpenTelemetry's semantic conventions define
+//! for SDKs.
 //!
-//! They are derived from the points of our metrics at each export, so they cost nothing while they are off, and always agree with
-//! ours. Levels are gauges, as ours are; in the conventions they are up-down counters.
+//! These metrics are derived from the points of our metrics at each export, so they cost nothing while they are off,
+//! and always agree with ours. Queue sizes and open spans are gauges, like ours; the conventions define them as up-down
+//! counters.
 
 use std::borrow::Cow;
 
@@ -9,7 +11,8 @@ use crate::declare::value::OwnedValue;
 use crate::encode::views::Views;
 use crate::meter::snapshot::{MetricPoints, Point, PointValue, Snapshot};
 
-/// Applies the views, and adds the metrics of the conventions, if they are on. Views select our names only.
+/// Applies the views, and adds the metrics of the conventions if `is_on`. Views do not affect the added metrics: they
+/// are derived from the points before the views, and views select our names only.
 pub(crate) fn apply(is_on: bool, views: &Views, snapshot: &mut Snapshot) {
     let added = if is_on { of(&snapshot.metrics) } else { Vec::new() };
     views.apply(snapshot);
@@ -81,7 +84,8 @@ fn target(name: &str, point: &Point) -> Option<Target> {
     Some(Target { name: format!("otel.sdk.{name}"), unit: items.unit(), attribute })
 }
 
-/// Returns whether items lost for this reason had reached an exporter, and the `error.type` of the loss.
+/// Returns whether items lost for this reason had reached an exporter, and the `error.type` of the loss; `None` if the
+/// reason is unknown.
 pub(super) fn error_type(reason: &str) -> Option<(bool, &'static str)> {
     Some(match reason {
         "span_buffer_full" | "queue_full" | "export_queue_full" => (false, "queue_full"),
@@ -119,7 +123,8 @@ impl Items {
         })
     }
 
-    /// Returns the kind of items that a metric counts, and the rest of its name.
+    /// Returns the kind of items that a metric counts, and the rest of its name after the prefix; `None` for metrics
+    /// with other prefixes.
     fn of_metric(name: &str) -> Option<(Self, &str)> {
         let prefixes =
             [("tc_spans_", Items::Spans), ("tc_metric_points_", Items::Points), ("tc_logs_", Items::Records)];

@@ -8,7 +8,8 @@ use super::listing::{Listing, Other, Waiting};
 use super::name::Name;
 use super::{Inner, Lost};
 
-/// How far in the future the time of a file may be: clocks are corrected now and then, and those of processes differ.
+/// The maximum time, in nanoseconds, by which a file may be from the future: clocks are corrected now and then, and the
+/// clocks of several machines differ.
 const AHEAD: u64 = 60 * 1_000_000_000;
 /// The limits for unreadable files that are kept for diagnosis: their number, and the divisor that gives their part of the
 /// spool's limit.
@@ -16,8 +17,8 @@ const BAD_FILES: usize = 16;
 const BAD_PART: u64 = 8;
 
 impl Inner {
-    /// Removes files that are too old, and the oldest until `more` bytes fit. True if they fit. Files that are locked
-    /// stay.
+    /// Removes abandoned temporary files, requests that are too old, unreadable files beyond their limits, and the
+    /// oldest requests until `more` bytes fit. Returns whether they fit. Locked files stay.
     pub(super) fn keep_bounds(&self, listing: &mut Listing, more: u64, lost: &mut Lost) -> bool {
         listing.temporary.retain(|file| !self.remove(file));
         self.set_strange_aside(listing, lost);
@@ -42,7 +43,7 @@ impl Inner {
     }
 
     /// Renames files from the future, written before the clock was set back, so that they count as written now.
-    /// Otherwise they would outlive all others.
+    /// Otherwise these files would be the last to expire or to be evicted.
     fn bring_back_from_the_future(&self, files: &mut [Waiting]) {
         let now = (self.clock)();
         let first = files.partition_point(|file| file.name.time <= now.saturating_add(AHEAD));
@@ -75,7 +76,8 @@ impl Inner {
         });
     }
 
-    /// Removes unreadable files first, then the oldest requests.
+    /// Makes room for `more` bytes: removes unreadable files first, then the oldest requests. Returns whether there is
+    /// room.
     fn make_room(&self, listing: &mut Listing, more: u64, lost: &mut Lost) -> bool {
         let mut bytes = listing.bytes().saturating_add(more);
         listing.bad.retain(|file| {

@@ -34,8 +34,8 @@ impl Held {
         Some(Held { file, path })
     }
 
-    /// Creates and locks a new file. `None` if another process took it for an abandoned one before it was locked: that
-    /// process removes it.
+    /// Creates and locks a new file. `None` if another process took the file for an abandoned one before it was locked.
+    /// That process removes the file.
     pub(super) fn create(path: PathBuf) -> io::Result<Option<Self>> {
         let file = directory::create(&path)?;
         match file_lock::try_lock(&file) {
@@ -65,7 +65,7 @@ impl Held {
         fs::remove_file(&self.path).is_ok()
     }
 
-    /// Reads the body; `None` if the file does not match its name or its checksum.
+    /// Reads the body; `None` if the file is longer than `most` bytes, or does not match its name or its checksum.
     fn read(&mut self, name: &Name, most: u64) -> io::Result<Option<Bytes>> {
         let bytes = self.file.metadata()?.len();
         let mut header = [0; HEADER];
@@ -89,13 +89,13 @@ impl Drop for Held {
     }
 }
 
-/// A claimed request, which only this caller may send. Dropping it releases it.
+/// A claimed request, which only this caller may send. Dropping it releases the request.
 pub(crate) struct Claimed {
     /// The number of spans or log records.
     pub(crate) items: u64,
     /// The encoded request.
     pub(crate) bytes: Bytes,
-    /// The account of the route that stored it; `None` if another process did, also an earlier one.
+    /// The account of the route that stored it; `None` if another process, such as an earlier one, stored it.
     pub(crate) account: Option<Arc<Account>>,
     pub(super) name: Name,
     held: Option<Held>,
@@ -103,7 +103,8 @@ pub(crate) struct Claimed {
 }
 
 impl Claimed {
-    /// Claims a request, unless it is locked, too old, or damaged.
+    /// Claims a request. Returns `None` if the file is locked, gone or cannot be read, and for a request that is too
+    /// old, which is removed, or damaged, which is set aside.
     pub(super) fn take(spool: &Arc<Inner>, name: Name) -> Option<Claimed> {
         let mut held = Held::take(spool.path(&name))?;
         let mut lost = Lost::default();
@@ -132,7 +133,7 @@ impl Claimed {
     pub(crate) fn done(mut self) {
         let Some(held) = self.held.take() else { return };
         if fs::remove_file(&held.path).is_err() {
-            // An empty file is never sent; and this spool remembers it, in case truncating fails too.
+            // An empty file is never sent. In case truncating also fails, this spool remembers the file.
             let _ = held.file.set_len(0);
             lock(&self.spool.known).handled.insert(self.name);
         } else {
@@ -159,7 +160,7 @@ impl Drop for Claimed {
 }
 
 impl Inner {
-    /// The age of a request. One from the future has age 0.
+    /// The age of a request. A request from the future has age 0.
     pub(super) fn age(&self, name: &Name) -> Duration {
         Duration::from_nanos((self.clock)().saturating_sub(name.time))
     }

@@ -10,8 +10,8 @@ use super::{SpoolError, owner};
 const NEEDED: &str =
     "a spool needs a directory of its own that this process can read and write, on a file system with locks (flock)";
 
-/// Creates the directory, accessible to this user only, and returns the one to use. If other users can write to it or
-/// own it, that is a subdirectory of this user's own. An existing directory is not changed.
+/// Creates the directory, accessible to this user only, and returns the one to use. If another user owns the directory
+/// or can write to it, returns a subdirectory that belongs to this user only. An existing directory is not changed.
 pub(super) fn prepare(named: &Path) -> Result<PathBuf, SpoolError> {
     if let Some(fault) = owner::fault_of_links(named) {
         return Err(refused(named, &fault));
@@ -40,7 +40,7 @@ pub(super) fn check_again(directory: &Path) -> io::Result<()> {
     fault?.map_or(Ok(()), |fault| Err(io::Error::new(ErrorKind::PermissionDenied, fault)))
 }
 
-/// The reason why other users can access a directory.
+/// Returns the reason why a directory is not exclusive to this user; `None` if it is exclusive.
 fn fault(directory: &Path) -> io::Result<Option<String>> {
     Ok(owner::fault(&directory.symlink_metadata()?))
 }
@@ -68,7 +68,8 @@ fn make(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Syncs the directory, so that names survive a power loss, not only contents. Only Unix supports it.
+/// Syncs the directory, so that the names of its files survive a power loss, and not only their contents. Does nothing
+/// on systems other than Unix, which cannot sync directories.
 pub(super) fn sync(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }

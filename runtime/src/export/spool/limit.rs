@@ -1,6 +1,7 @@
 //! The process's limit for the size of files.
 
-/// Returns the limit (`ulimit -f`). Writing more would end the process by a signal.
+/// Returns the limit in bytes (`ulimit -f`); `u64::MAX` if there is none. Writing more would end the process by a
+/// signal.
 #[cfg(unix)]
 pub(super) fn largest_file() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };

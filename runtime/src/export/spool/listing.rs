@@ -30,7 +30,7 @@ pub(super) struct Waiting {
     pub(super) bytes: u64,
 }
 
-/// Another file of a spool.
+/// A file of a spool that is not a complete request.
 pub(super) struct Other {
     pub(super) name: OsString,
     pub(super) bytes: u64,
@@ -74,7 +74,8 @@ impl Listing {
     }
 }
 
-/// The bytes that a file of this length counts for. An empty one counts too: a file being written is empty at first.
+/// Returns the disk space that a file of this length counts for, in whole blocks. An empty file counts as one block: a
+/// file being written is empty at first.
 pub(super) fn in_blocks(bytes: u64) -> u64 {
     bytes.clamp(1, LONGEST).div_ceil(BLOCK) * BLOCK
 }

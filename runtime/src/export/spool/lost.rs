@@ -42,7 +42,7 @@ impl AddAssign for Items {
     }
 }
 
-/// Items that this spool had stored, and items of other processes, also earlier ones.
+/// Items that this spool had stored, and items that other processes had stored, including earlier ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) ours: Items,
@@ -63,7 +63,7 @@ pub(crate) struct Lost {
     pub(crate) evicted: Tally,
     /// Removed because of their age.
     pub(crate) expired: Tally,
-    /// In damaged files; the number is that of the file's name.
+    /// In damaged files; their number is taken from the file's name.
     pub(crate) damaged: Tally,
     /// In files of this spool that are gone, and that this spool did not remove.
     pub(crate) missing: Items,
@@ -103,7 +103,7 @@ impl Losses {
 }
 
 impl Lost {
-    /// Items of other processes.
+    /// Lists the lost items of other processes, by cause.
     fn by_cause(&self) -> [(&'static str, Items); 3] {
         [("evicted", self.evicted.others), ("expired", self.expired.others), ("damaged", self.damaged.others)]
     }

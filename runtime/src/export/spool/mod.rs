@@ -1,11 +1,11 @@
 //! The spool: stores requests that could not be sent in a bounded directory, which several processes may share.
 //!
-//! A file is one OTLP request as it would have been sent, after a header with its length and a checksum. It is written
-//! under a temporary name, synced and renamed, and the directory is synced before [`Spool::put`] returns. A process
-//! that writes, sends or removes a file holds the system's lock on it (`flock`). The lock ends with the process, so no
-//! file stays claimed, and temporary files of ended processes are removed. [`Spool::open`] fails on a file system
-//! without such locks. On NFS the server keeps the locks; where it is mounted with `local_lock`, only processes of one
-//! host exclude each other.
+//! A file is one OTLP request as it would have been sent, after a header with its length and a checksum. The file is
+//! written under a temporary name, synced and renamed, and the directory is synced before [`Spool::put`] returns. A
+//! process that writes, sends or removes a file holds the system's lock on it (`flock`). The lock ends with the
+//! process, so no file stays claimed, and temporary files of ended processes are removed. [`Spool::open`] fails on a
+//! file system without such locks. On NFS the server keeps the locks; where it is mounted with `local_lock`, only
+//! processes of one host exclude each other.
 //!
 //! A request that was sent is claimed again only if its process is killed before [`Claimed::done`], or if the machine
 //! loses power shortly after; the receiver then gets it twice.
@@ -49,7 +49,8 @@ use crate::export::account::{Account, State};
 use crate::export::self_metrics::Reason as Dropped;
 use crate::record::{clock, ids};
 
-/// The signals that are spooled. Metrics are not, because the next cumulative points contain the lost ones.
+/// The signals that are spooled. Metrics are not spooled, because later cumulative points include the values of lost
+/// points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Spooled {
     Traces,
@@ -57,7 +58,7 @@ pub(crate) enum Spooled {
 }
 
 impl Spooled {
-    /// Returns `None` if the signal is not spooled.
+    /// Converts a signal; `None` if the signal is not spooled.
     pub(crate) fn of(signal: Signal) -> Option<Self> {
         match signal {
             Signal::Traces => Some(Spooled::Traces),
@@ -103,7 +104,7 @@ pub(crate) struct Spool {
 
 struct Inner {
     config: config::Spool,
-    /// The number of this spool in the names of its files.
+    /// The random number of this spool in the names of its files.
     writer: u64,
     clock: Clock,
     /// Held while a request is written, so that the threads of a process keep the limit exactly.
@@ -111,9 +112,9 @@ struct Inner {
     known: Mutex<Known>,
     /// Locked separately: this lock is never held while the disk is used.
     lost: Mutex<Losses>,
-    /// The stored requests of this spool that were neither sent nor lost, by the numbers in their names.
+    /// The stored requests of this spool that are neither claimed, removed nor missing, by the numbers in their names.
     ours: Mutex<BTreeMap<u32, Kept>>,
-    /// The bytes of all files when the directory was last listed.
+    /// The bytes of all files when the directory was last listed, updated when this spool adds or removes a request.
     bytes: AtomicU64,
 }
 
@@ -180,7 +181,7 @@ impl Spool {
         self.inner.put(entry)
     }
 
-    /// Claims the oldest request of a kind that is not claimed yet.
+    /// Claims the oldest request of this signal and encoding that is not claimed yet; `None` if there is none.
     pub(crate) fn next(&self, signal: Spooled, encoding: Encoding) -> Option<Claimed> {
         let mut looked = false;
         while let Some(name) = self.inner.candidate(signal, encoding, &mut looked) {
@@ -191,7 +192,7 @@ impl Spool {
         None
     }
 
-    /// Counts requests of this spool as lost whose files are gone.
+    /// Counts requests of this spool as lost if their files are gone. Counts nothing if the directory cannot be read.
     pub(crate) fn verify(&self) {
         let known = self.inner.known_files();
         match Listing::read(&self.inner.config.directory) {
@@ -209,7 +210,7 @@ impl Spool {
         self.inner.bytes.load(Relaxed)
     }
 
-    /// The limit.
+    /// The maximum size of all files in bytes.
     pub(crate) fn capacity(&self) -> u64 {
         self.inner.config.max_bytes
     }
@@ -226,8 +227,8 @@ impl Inner {
         self.config.directory.join(name.to_string())
     }
 
-    /// Returns the next request that may be free. Lists the directory at most once per caller, if no request is known
-    /// or the list is old.
+    /// Returns the next request that may be free; `None` if there is none. If no request is known or the list is old,
+    /// lists the directory, but only once per call of `next` (`looked`).
     fn candidate(&self, signal: Spooled, encoding: Encoding, looked: &mut bool) -> Option<Name> {
         let mut known = lock(&self.known);
         let stale = known.looked.is_none_or(|at| at.elapsed() >= LOOK_AGAIN);
@@ -272,7 +273,7 @@ impl Inner {
     /// Stops tracking a file. Returns its account, if this spool stored it and has not counted it as missing.
     fn forget(&self, name: &Name) -> Option<Arc<Account>> {
         let mut ours = lock(&self.ours);
-        // Files can be renamed by others, so the number alone does not identify the request.
+        // Other programs can rename files, so the number alone does not identify the request.
         let is_it = |kept: &Kept| (kept.signal, kept.items) == (name.signal, name.items);
         ours.get(&name.number).filter(|kept| name.writer == self.writer && is_it(kept))?;
         ours.remove(&name.number).map(|kept| kept.account)

@@ -1,4 +1,5 @@
-//! The names of files. They sort by time, and contain everything that limits need to know, so files need not be opened.
+//! The names of files. They sort by time, and contain all data that the limits are computed from, so files need not be
+//! opened.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,8 +20,8 @@ pub(super) struct Name {
     pub(super) writer: u64,
     pub(super) number: u32,
     pub(super) items: u64,
-    /// The length of the file. Part of the name, so that a directory of many files can be summed up without a system
-    /// call for each.
+    /// The length of the file. Part of the name, so that the size of a directory is computed without a system call for
+    /// each file.
     pub(super) bytes: u64,
     pub(super) signal: Spooled,
     pub(super) encoding: Encoding,
@@ -58,7 +59,7 @@ impl FromStr for Name {
             signal: meaning(&SIGNALS, part()?).ok_or(())?,
             encoding: meaning(&ENCODINGS, part()?).ok_or(())?,
         };
-        // Only our own spelling is accepted, so that a name leads back to its file.
+        // Only our own spelling is accepted, so that a parsed name has the path of its file.
         if name.to_string() == text { Ok(name) } else { Err(()) }
     }
 }

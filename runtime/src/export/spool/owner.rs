@@ -14,8 +14,8 @@ pub(super) fn directory_name() -> String {
     return "tracecast".to_owned();
 }
 
-/// The reason why a directory is not exclusive to this user: its owner, its mode, or that it is a link. Where links are
-/// accepted, pass the metadata of the target.
+/// Returns the reason why a directory is not exclusive to this user: its owner, its mode, or that it is a link; `None`
+/// if it is exclusive. Where links are accepted, pass the metadata of the target.
 #[cfg(unix)]
 pub(super) fn fault(metadata: &Metadata) -> Option<String> {
     let (mode, owner) = (metadata.mode() & 0o7777, metadata.uid());
@@ -33,8 +33,8 @@ pub(super) fn fault(_: &Metadata) -> Option<String> {
     None
 }
 
-/// The reason why a path cannot be trusted: a link in it belongs to neither root nor this user, so it may lead
-/// anywhere.
+/// Returns the reason why a path cannot be trusted: a link in the path belongs to neither root nor this user, so it may
+/// lead anywhere. `None` if there is no such link.
 #[cfg(unix)]
 pub(super) fn fault_of_links(path: &Path) -> Option<String> {
     let links = path.ancestors().filter_map(|part| part.symlink_metadata().ok()).filter(Metadata::is_symlink);

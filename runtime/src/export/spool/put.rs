@@ -12,7 +12,7 @@ use super::listing::{Listing, in_blocks};
 use super::name::Name;
 use super::{Encoding, Entry, Inner, Lost, Spooled, State, Writing, directory, lock};
 
-/// A clock that is set back by less than this does not change the order of a process's files.
+/// The time in nanoseconds by which a clock may be set back without a change in the order of a process's files.
 const STEP: u64 = 60 * 1_000_000_000;
 
 impl Inner {
@@ -83,7 +83,7 @@ impl Inner {
             .and_then(|()| directory::sync(&self.config.directory));
         match written {
             Ok(()) => {
-                // Still locked: no process can send or remove it before it is counted.
+                // The file is still locked, so no process can send or remove it before it is counted.
                 entry.account.pass(entry.items, State::Pending, State::Spooled);
                 self.remember(&name, entry.account.clone());
             }
@@ -92,7 +92,7 @@ impl Inner {
         written.map(|()| name)
     }
 
-    /// Creates a file to write to. Retries if another process takes the new file for an abandoned one.
+    /// Creates a file to write to. Retries if another process takes the new file for an abandoned file and removes it.
     fn create(&self, writing: &mut Writing, entry: &Entry<'_>) -> io::Result<(Name, Held)> {
         loop {
             let name = self.name(writing, entry);

@@ -27,7 +27,7 @@ pub(super) fn port(endpoint: &Endpoint) -> u16 {
     endpoint.port().unwrap_or(if is_tls(endpoint) { 443 } else { 80 })
 }
 
-/// Makes the value of an `Authorization` header from user info.
+/// Makes the value of an `Authorization` header from user info; `None` if there is none.
 pub(super) fn authorization(endpoint: &Endpoint) -> Option<Secret> {
     endpoint.user_info().map(|user_info| basic(user_info.reveal()))
 }
@@ -41,7 +41,7 @@ fn basic(user_info: &str) -> Secret {
 /// Lists the secrets that must not be shown: user info, and the values in the query.
 pub(super) fn secrets(endpoint: &Endpoint) -> Vec<Secret> {
     let user_info = endpoint.user_info().map_or("", Secret::reveal);
-    // A user name without a password is a secret too: some receivers take their token this way.
+    // A user name without a password is also a secret, because some receivers take a token in this place.
     let password = user_info.split_once(':').map_or(user_info, |(_, password)| password);
     let query = endpoint.query().map_or("", Secret::reveal);
     let values = query.split('&').filter_map(|pair| pair.split_once('=')).map(|(_, value)| value);

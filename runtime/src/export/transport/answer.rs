@@ -75,7 +75,7 @@ fn partial_protobuf(body: &[u8]) -> Partial {
     partial
 }
 
-/// The same message in JSON. Unknown fields are ignored.
+/// The response to an accepted request, in JSON. Unknown fields are ignored.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Response {
@@ -106,7 +106,7 @@ impl Default for Integer {
 }
 
 impl Integer {
-    /// The value; a negative one counts as 0.
+    /// Returns the value, 0 for a negative number; `None` if a text is not an unsigned integer.
     fn get(&self) -> Option<u64> {
         match self {
             Integer::Unsigned(number) => Some(*number),

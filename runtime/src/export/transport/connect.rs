@@ -61,7 +61,7 @@ impl Connector {
         }
     }
 
-    /// True if a connection can be opened.
+    /// Returns whether a connection can be opened, without a TLS handshake with the receiver.
     pub(super) async fn probe(&mut self) -> bool {
         self.reach().await.is_ok()
     }
@@ -91,14 +91,14 @@ impl Connector {
 async fn tcp(host: &str, port: u16, limit: Duration) -> Result<TcpStream, String> {
     let unknown = |error: io::Error| format!("the host name cannot be resolved: {error}");
     let addresses: Vec<SocketAddr> = lookup_host((host, port)).await.map_err(unknown)?.collect();
-    // The time is divided, so that an address that drops packets does not use up that of the others.
+    // The time is divided among the addresses, so that one that drops packets leaves time for the others.
     let share = limit / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
     let mut cause = "the host name has no address".to_owned();
     for address in addresses {
         match timeout(share, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => {
-                // Requests are written whole, so Nagle's algorithm would only delay them. They also arrive if this
-                // fails.
+                // Requests are written whole, so Nagle's algorithm would only delay them. If this call fails, requests
+                // still arrive, with a delay.
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
             }

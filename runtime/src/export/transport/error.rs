@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The error of settings with which nothing can be sent. It shows neither user info nor the value of a header.
+/// The error of settings with which nothing can be sent. The text shows neither user info nor the value of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TargetError {
     /// The endpoint is not a valid URL.

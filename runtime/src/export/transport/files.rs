@@ -14,7 +14,7 @@ pub(super) fn stamp(file: &Path) -> Stamp {
     Some((metadata.modified().ok()?, metadata.len(), number(&metadata)))
 }
 
-/// The number of the file in its file system: one that takes the place of another may have the time and length of that one.
+/// Returns the inode number of a file, because a file that replaces another may have the same time and length.
 #[cfg(unix)]
 fn number(metadata: &fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(metadata)

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 /// The longest delay that is accepted. A receiver that names a year would otherwise end the export.
 pub(super) const LONGEST: Duration = Duration::from_secs(3600);
 
-/// Parses `Retry-After`: seconds, or a date.
+/// Parses `Retry-After`: seconds, or a date. Returns the delay, at most an hour; `None` if the value is neither.
 pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,8 +1,8 @@
 //! Sends encoded OTLP requests to a receiver, over gRPC or HTTP.
 //!
-//! A [`Transport`] serves one signal and sends one request at a time, over one connection that it keeps. It runs in the
-//! caller's runtime, never blocks, and every send ends within the target's timeout. It retries only when a kept
-//! connection turns out to be closed: the caller keeps the data and decides about retries.
+//! A [`Transport`] serves one signal and sends one request at a time, over one connection that it keeps. The transport
+//! runs in the caller's runtime, never blocks, and ends every send within the target's timeout. It retries only when a
+//! kept connection turns out to be closed: the caller keeps the data and decides about retries.
 
 mod address;
 mod answer;
@@ -114,7 +114,8 @@ impl Transport {
         self.rotating.iter_mut().try_for_each(Rotating::check)
     }
 
-    /// The problem of certificates or header values that have changed; the previous ones stay in use.
+    /// Returns the problem of changed certificates or header values, if they are invalid; the previous ones stay in
+    /// use.
     pub(crate) fn files_problem(&self) -> Option<String> {
         self.connector.files_problem().or_else(|| self.rotating.iter().find_map(Rotating::problem))
     }
@@ -138,7 +139,8 @@ impl Transport {
         sent.redacted(&self.secrets)
     }
 
-    /// Checks whether the receiver is back, with the probe that the last send returned. Takes a second at most.
+    /// Returns whether the receiver is back, checked with the probe that the last send returned. Takes a second at
+    /// most; `Probe::None` returns false.
     pub(crate) async fn probe(&mut self, probe: Probe) -> bool {
         let answered = async {
             match probe {
@@ -189,8 +191,8 @@ impl Transport {
         outcome
     }
 
-    /// Drops the connection too: only one stream of a dead HTTP/2 connection would be cancelled, and the next would
-    /// hang again.
+    /// Handles a timeout: closes the connection and returns a retry. If only the HTTP/2 stream were cancelled, the next
+    /// request would hang on the same dead connection.
     fn timed_out(&mut self) -> Sent {
         let what = if self.client.is_connected() { "answer" } else { "connection" };
         self.client.disconnect();

@@ -1,6 +1,6 @@
 //! Parses protobuf fields: the few of responses, and those of requests that are split.
 
-/// The value of a field. Fixed-width values are skipped: responses have none.
+/// The value of a field. Fixed-width values are not decoded, because no caller needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
     Varint(u64),
@@ -8,12 +8,12 @@ pub(crate) enum Value<'a> {
     Fixed,
 }
 
-/// The fields of a message, up to its end or the first invalid field.
+/// Iterates over the fields of a message, up to its end or the first invalid field.
 pub(super) fn fields(message: &[u8]) -> impl Iterator<Item = (u64, Value<'_>)> {
     raw_fields(message).map(|(number, value, _)| (number, value))
 }
 
-/// The same, each with its encoded bytes.
+/// Iterates over the fields of a message, each with its encoded bytes, up to its end or the first invalid field.
 pub(crate) fn raw_fields(message: &[u8]) -> impl Iterator<Item = (u64, Value<'_>, &[u8])> {
     let mut rest = message;
     std::iter::from_fn(move || {
@@ -34,7 +34,7 @@ pub(super) fn is_message(message: &[u8]) -> bool {
     true
 }
 
-/// The first field with this number that holds bytes.
+/// Finds the first field with this number that holds bytes.
 pub(super) fn bytes(message: &[u8], wanted: u64) -> Option<&[u8]> {
     fields(message).find_map(|(number, value)| match value {
         Value::Bytes(bytes) if number == wanted => Some(bytes),
@@ -42,7 +42,7 @@ pub(super) fn bytes(message: &[u8], wanted: u64) -> Option<&[u8]> {
     })
 }
 
-/// The first field with this number that holds an integer.
+/// Finds the first field with this number that holds an integer.
 #[cfg(feature = "grpc")]
 pub(super) fn varint(message: &[u8], wanted: u64) -> Option<u64> {
     fields(message).find_map(|(number, value)| match value {

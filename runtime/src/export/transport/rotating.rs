@@ -32,7 +32,7 @@ enum Source {
     },
     Callback {
         callback: HeaderCallback,
-        /// The call in progress. There is at most one, even if it hangs.
+        /// The call in progress. There is at most one call, even if it hangs.
         running: Option<JoinHandle<Option<Secret>>>,
     },
 }
@@ -46,7 +46,7 @@ impl Rotating {
         Rotating { name, source: Source::Callback { callback, running: None }, value: None, problem: None }
     }
 
-    /// Reads the value now, if it comes from a file.
+    /// Reads the value now, if it comes from a file. Fails if it is not valid.
     pub(super) fn check(&mut self) -> Result<(), String> {
         if let Source::File { .. } = &self.source {
             self.read_file();
@@ -54,7 +54,8 @@ impl Rotating {
         self.problem.clone().map_or(Ok(()), Err)
     }
 
-    /// The reason why the present value of the source is not in use, while an earlier one is.
+    /// Returns the reason why the present value of the source is not in use while an earlier value is; `None` if it is
+    /// in use, or if there was no valid value yet.
     pub(super) fn problem(&self) -> Option<String> {
         self.problem
             .as_ref()
@@ -66,7 +67,7 @@ impl Rotating {
         self.value.as_ref()
     }
 
-    /// Takes a new value from the source, if there is one, and sets the header.
+    /// Takes a new value from the source, if there is one, and sets the header. Fails if there was no valid value yet.
     pub(super) async fn refresh(&mut self, headers: &mut HeaderMap) -> Result<(), Failure> {
         match &self.source {
             Source::File { .. } => self.read_file(),

@@ -14,7 +14,8 @@ const LONGEST: usize = 300;
 pub(super) struct Secrets {
     /// The secrets in the target's settings.
     fixed: Vec<Secret>,
-    /// These, and the present values of headers that change, with the longest first.
+    /// The secrets in the settings, the present values of headers that change, and tokens in both, the longest first.
+    /// Secrets below the minimum length are left out.
     all: Vec<Secret>,
 }
 

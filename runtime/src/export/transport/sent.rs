@@ -24,16 +24,17 @@ pub(crate) enum Sent {
 /// A cheap check whether a receiver is back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probe {
-    /// None, only the request itself: the receiver asked for time, or an operator has to fix the cause.
+    /// No probe; only the request itself is retried. The receiver is overloaded or named a time, or an operator has to
+    /// fix the cause.
     None,
-    /// Opening a connection, which had failed.
+    /// Opens a connection, because the last attempt to connect failed.
     Connection,
-    /// A request without items: the connection worked, but not what is behind it.
+    /// Sends a request without items, because a connection was opened but the last request failed.
     Request,
 }
 
 impl Sent {
-    /// A success that is not an OTLP response; `what` describes it.
+    /// Makes the result of a success that is not an OTLP response; `what` describes the response.
     pub(super) fn not_otlp(what: &str) -> Self {
         Sent::Unconfirmed { cause: format!("the response is not OTLP: is this the right address? ({what})") }
     }

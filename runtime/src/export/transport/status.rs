@@ -16,7 +16,7 @@ pub(super) fn http_probe(status: u16, after: Option<Duration>) -> Probe {
     if status == 429 || after.is_some() { Probe::None } else { Probe::Request }
 }
 
-/// The status with its name, if it has one.
+/// Returns the number of the status, with its name if it has one.
 pub(super) fn http_name(status: StatusCode) -> String {
     match status.canonical_reason() {
         Some(name) => format!("{} {name}", status.as_u16()),

@@ -90,7 +90,8 @@ impl Worker {
         }
     }
 
-    /// Counts a part that the receiver accepted, except for its rejected items.
+    /// Counts the items of an accepted part: as dropped if the receiver rejected them, otherwise as exported. Notes
+    /// that the receiver works.
     fn accepted(&mut self, items: u64, rejected: u64, message: &str, counts: &mut Counts) {
         self.failures.recovered();
         self_metrics::succeeded(self.signal, self.backend);
@@ -105,7 +106,7 @@ impl Worker {
         counts.add(rejected, State::Dropped(Reason::Rejected));
     }
 
-    /// Counts a part that the receiver rejected for good.
+    /// Reports a part that the receiver rejected for good, and counts its items as dropped.
     fn refused(&mut self, items: u64, cause: &str, counts: &mut Counts) {
         self.report_dropped(&format!("refused: {}", head(cause)), items, cause);
         counts.add(items, State::Dropped(Reason::Refused));
@@ -118,7 +119,8 @@ impl Worker {
             .complain(cause, &format!("dropped {items} {name}: the receiver rejected them{separator}{reason}"));
     }
 
-    /// Splits a part that the receiver found too large, unless it is as small as parts get.
+    /// Halves the maximum size of requests, and splits a part that the receiver found too large. Returns the whole part
+    /// if it cannot be split further.
     fn halved(&mut self, part: Batch, cause: &str) -> Vec<Batch> {
         let bytes = part.bytes.len();
         if bytes <= LEAST_BYTES {

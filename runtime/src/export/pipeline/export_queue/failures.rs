@@ -26,7 +26,7 @@ impl Failures {
         self.since.get_or_insert_with(Instant::now);
     }
 
-    /// Reports a warning, unless one with the same cause was reported within a minute. True if it was reported.
+    /// Reports a warning, unless one with the same cause was reported within a minute. Returns whether it was reported.
     pub(super) fn complain(&mut self, cause: &str, text: &str) -> bool {
         let due = self.reported.is_due(cause, Instant::now().into());
         if due {

@@ -1,9 +1,9 @@
 //! The export queue of one signal and one OTLP receiver: sends requests one at a time, and retries them.
 //!
-//! A [`Worker`] is a task that owns the transport, the access to the disk and the record of failures. It does one thing
-//! at a time: it sends a request, reads from the disk or writes to it, or waits. [`ExportQueue`] is its handle: it adds
-//! requests to the outbox, which both share, and sends [`Command`]s over a channel. Requests do not go through the
-//! channel, because the outbox has to evict others for them at once.
+//! A [`Worker`] is a task that owns the transport, the access to the disk and the record of failures. The worker does
+//! one thing at a time: it sends a request, reads from the disk, writes to the disk, or waits. [`ExportQueue`] is the
+//! handle of the worker. The handle adds requests to the outbox, which both share, and sends [`Command`]s over a
+//! channel. Requests do not go through the channel, because older requests may have to be evicted for them at once.
 //!
 //! A request is in one of these states; its items are in the state in brackets (`account`):
 //!
@@ -47,7 +47,7 @@ use crate::export::transport::Transport;
 /// An OTLP receiver.
 pub(crate) struct OtlpReceiver {
     pub(crate) signal: Signal,
-    /// Its address without secrets, as in `http://localhost:4318/v1/traces`.
+    /// The receiver's address without secrets, as in `http://localhost:4318/v1/traces`.
     pub(crate) backend: String,
     pub(crate) protocol: Protocol,
     pub(crate) transport: Box<Transport>,
@@ -125,19 +125,19 @@ impl ExportQueue {
         }
     }
 
-    /// The account of its items.
+    /// The account of the queue's items.
     pub(super) fn account(&self) -> &Arc<Account> {
         &self.account
     }
 
-    /// True if the receiver works and its outbox cannot take `bytes` more. A failing receiver is never busy: there
-    /// older requests are evicted.
+    /// True if the receiver works and its outbox cannot take `bytes` more. A failing receiver is never busy, because
+    /// its outbox evicts older requests.
     pub(super) fn is_busy(&self, bytes: usize) -> bool {
         let queue = self.queue.borrow();
         !queue.is_failing && queue.outbox.is_busy(bytes)
     }
 
-    /// The largest request for the receiver now.
+    /// The present maximum size of a request for the receiver in bytes.
     pub(super) fn longest_request(&self) -> usize {
         self.queue.borrow().size.now()
     }
@@ -162,7 +162,7 @@ impl ExportQueue {
         let _ = self.commands.send(Command::Hurry);
     }
 
-    /// Counts requests as lost whose files are missing on disk.
+    /// Counts stored requests as lost if their files are missing on disk.
     pub(super) async fn verify(&self) {
         if let Some(disk) = &self.disk {
             disk.verify().await;
@@ -179,31 +179,32 @@ impl ExportQueue {
         self.disk.as_ref().map(Disk::capacity)
     }
 
-    /// The maximum number of pending items, if it is limited.
+    /// The maximum number of pending items; `None` if it is not limited.
     pub(super) fn most_items(&self) -> Option<u64> {
         self.queue.borrow().outbox.most_items()
     }
 
-    /// Waits until no request is pending in memory. Does not wait for requests on disk.
+    /// Waits until no request is pending in memory. Does not wait for requests on disk. Never completes if the worker
+    /// ended with requests pending.
     pub(super) async fn emptied(&self) {
         while !self.queue.borrow().outbox.is_empty() {
             let (answer, answered) = oneshot::channel();
             let _ = self.commands.send(Command::TellWhenEmpty(answer));
             if answered.await.is_err() {
-                // The worker has ended, so the rest is never sent.
+                // The worker has ended, so pending requests are never sent.
                 std::future::pending::<()>().await;
             }
         }
     }
 
-    /// Stops sending after the request in flight, and waits for it. Otherwise the next process would find it on disk
-    /// and send it again.
+    /// Stops sending after the request in flight, and waits for its end. Otherwise the next process could find this
+    /// request on disk and send it again.
     pub(super) async fn settled(&self) {
         let _ = self.stop(Stop::Finish).await;
     }
 
-    /// Stops sending and stores pending requests on disk, if there is a spool, including the one in flight. A part of
-    /// it that the receiver got without having answered is sent twice.
+    /// Stops sending and stores pending requests on disk, if there is a spool, including the one in flight. If the
+    /// receiver got the request in flight, or a part of it, but has not answered yet, it gets the items again later.
     pub(super) async fn store_rest(&self) {
         if self.disk.is_some() {
             let _ = self.stop(Stop::StoreRest).await;

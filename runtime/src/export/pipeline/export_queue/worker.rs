@@ -26,7 +26,7 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// The interval of probes while a receiver is down, so that a backoff does not last much longer than the outage.
 const PROBE_EVERY: Duration = Duration::from_millis(500);
-/// The minimum time between two requests from disk.
+/// The pause after a request from disk; jitter shortens it by up to a half, and a new request ends it.
 const REPLAY_EVERY: Duration = Duration::from_millis(100);
 /// The interval of checks for requests that other processes have stored on disk.
 const LOOK_EVERY: Duration = Duration::from_secs(20);
@@ -48,16 +48,16 @@ impl Work {
     }
 }
 
-/// The reason and time of a retry.
+/// The cause of a retry, the delay if the receiver named one, and the probe that checks whether the receiver is back.
 pub(super) struct Retry {
     pub(super) after: Option<Duration>,
     pub(super) cause: String,
     pub(super) probe: Probe,
 }
 
-/// How the delivery of a request ended.
+/// The result of delivering a request.
 pub(super) enum Ended {
-    /// The receiver has answered all of it.
+    /// The receiver has answered the whole request.
     Answered,
     /// The rest of the request is pending again.
     Retry(Retry),
@@ -79,18 +79,18 @@ pub(super) enum Command {
     Stop(Stop, oneshot::Sender<()>),
 }
 
-/// How a worker stops.
+/// The ways to stop a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// After the request in flight.
+    /// Stops after the request in flight.
     Finish,
-    /// At once. Pending requests are stored on disk, also those that are added later.
+    /// Stops at once. Pending requests are stored on disk; each further command of this kind stores those added since.
     StoreRest,
-    /// At once. Another worker continues with the same outbox.
+    /// Stops at once. Another worker continues with the same outbox.
     Yield,
 }
 
-/// How a command stopped the worker, and the channel for the answer.
+/// The way in which a command stopped the worker, and the channel for the answer.
 pub(super) type Stopped = (Stop, oneshot::Sender<()>);
 
 /// An event that wakes a waiting worker.
@@ -171,7 +171,8 @@ impl Worker {
         Worker { signal, backend: self_metrics::backend(backend), layout, queue, account, disk, inbox, failures }
     }
 
-    /// Runs the worker, once the previous worker of the outbox has stopped.
+    /// Runs the worker until it has stopped or, once retired, has sent everything. `yielded` signals that the previous
+    /// worker of the outbox has stopped.
     pub(super) async fn run(mut self, mut transport: Box<Transport>, yielded: Option<oneshot::Receiver<()>>) {
         if let Some(yielded) = yielded {
             let _ = yielded.await;
@@ -215,7 +216,7 @@ impl Worker {
                 Ended::Retry(Retry { after, cause, probe }) => {
                     self.failed(&cause);
                     let until = Instant::now() + backoff.next(after, ids::random());
-                    // If a probe succeeded just before this failure, probes cannot detect it.
+                    // If a probe succeeded just before this failure, probes do not detect failures of this kind.
                     let probe = if was_back { Probe::None } else { probe };
                     match self.wait_to_retry(until, transport, probe).await {
                         Ok(is_back) => {
@@ -228,7 +229,8 @@ impl Worker {
                 Ended::Answered => {
                     backoff.reset();
                     was_back = false;
-                    // At a limited rate: the receiver has just recovered, and other processes replay too.
+                    // Requests from disk are sent at a limited rate, because the receiver has just recovered and other
+                    // processes send theirs.
                     if stored { self.wait(REPLAY_EVERY).await } else { None }
                 }
             };
@@ -238,7 +240,8 @@ impl Worker {
         }
     }
 
-    /// Takes the next request. New requests are sent before those on disk.
+    /// Takes the next request; `None` if there is none. New requests are sent before those on disk; a retired worker
+    /// takes none from disk.
     async fn next(&mut self) -> Option<Work> {
         let live = self.queue.borrow_mut().outbox.send();
         match (live, &self.disk) {
@@ -248,8 +251,8 @@ impl Worker {
         }
     }
 
-    /// Waits for new requests or, if there is a spool, until the next check of the disk. `Some` if a command stops the
-    /// worker.
+    /// Waits for new requests or, if there is a spool, for `time` at most, reduced by jitter. Returns at once if a
+    /// request is pending. Returns `Some` if a command stops the worker.
     async fn wait(&mut self, time: Duration) -> Option<Stopped> {
         if !self.queue.borrow().outbox.is_empty() {
             return None;
@@ -271,7 +274,7 @@ impl Worker {
     }
 
     /// Waits until a retry is due or a probe succeeds. Pending requests are stored on disk meanwhile, if there is a
-    /// spool, where they survive this process. True if a probe succeeded; fails if a command stops the worker.
+    /// spool, where they survive this process. Returns whether a probe succeeded; fails if a command stops the worker.
     async fn wait_to_retry(
         &mut self,
         until: Instant,
@@ -294,7 +297,8 @@ impl Worker {
         }
     }
 
-    /// Stores pending requests on disk, if there is a spool, until that takes no more.
+    /// Stores pending requests on disk, if there is a spool, until the spool refuses one. A refused request stays in
+    /// memory.
     pub(super) async fn store_all(&mut self) {
         let Some(disk) = &self.disk else { return };
         loop {

@@ -69,7 +69,8 @@ impl Pipelines {
         self.routes().filter_map(Routes::disk_bytes).max()
     }
 
-    /// A figure of each pipeline, by its signal `as usize`.
+    /// Returns a figure of each pipeline, indexed by the signal `as usize`; the default for a signal without a
+    /// pipeline.
     fn by_signal<T: Default>(&self, figure: impl Fn(&dyn AnyPipeline) -> T) -> [T; 3] {
         let mut figures = <[T; 3]>::default();
         self.pipelines().for_each(|pipeline| figures[pipeline.signal() as usize] = figure(pipeline));

@@ -26,7 +26,7 @@ const TAKE_EVERY: Duration = Duration::from_millis(200);
 /// The interval while no spans end, so that an idle program is woken rarely. A burst has to exceed half a million spans
 /// a second to fill the recorder before the next take.
 const TAKE_IDLE: Duration = Duration::from_millis(500);
-/// The delay before taking again when receivers have no room.
+/// The delay before taking again when items are left.
 const ROOM: Duration = Duration::from_millis(1);
 /// The maximum time that a shutdown reserves for writing to disk.
 const RESERVE: Duration = Duration::from_secs(1);
@@ -132,7 +132,7 @@ impl Pipelines {
                     }
                     Some(Command::Answer(answer)) => {
                         self.points.source.update(self.figures());
-                        // The caller may have timed out; the same below.
+                        // Sending an answer fails if the caller has timed out.
                         let _ = answer.send(());
                     }
                     Some(Command::Flush(deadline, answer)) => {
@@ -155,7 +155,7 @@ impl Pipelines {
         }
     }
 
-    /// The delay before taking again, after this result.
+    /// Returns the delay before taking again, by the result of the last take.
     fn pause(&self, found: Found) -> Duration {
         let polled = self.pipelines().filter(|pipeline| pipeline.is_polled());
         let delay = polled.map(AnyPipeline::delay).min().unwrap_or(Duration::MAX);
@@ -187,7 +187,7 @@ impl Pipelines {
         }
     }
 
-    /// Waits until a burst of log records begins to fill their queue.
+    /// Waits until a burst of log records begins to fill their queue. Never completes if no records are queued.
     fn filling(&self) -> impl Future<Output = ()> + use<> {
         #[cfg(has_logs)]
         let filling = self.records.source.filling();
@@ -258,7 +258,7 @@ impl Pipelines {
             } else if tokio::time::timeout(TAKE_EVERY, self.emptied()).await.is_ok() {
                 return;
             }
-            // Not sent yet: take again, so that new items do not fill the memory.
+            // Requests are still pending: takes again, so that new items do not fill the memory.
         }
     }
 
@@ -271,7 +271,8 @@ impl Pipelines {
         self.store_rest().await;
     }
 
-    /// Takes and sends all items, until the deadline.
+    /// Takes and sends all items, until the deadline, and returns the progress. At a shutdown (`last`), stores unsent
+    /// requests on disk if there is a spool, and shuts custom exporters down.
     async fn flush(&mut self, deadline: Instant, last: Option<Last>) -> Progress {
         self.note();
         // Failing receivers are retried at once.
@@ -280,7 +281,8 @@ impl Pipelines {
         // A shutdown reserves time to store requests on disk, if there is a spool.
         let stores = last.is_some() && self.disk_bytes().is_some();
         let reserve = if stores { (left() / 4).min(RESERVE) } else { Duration::ZERO };
-        // Metrics are sent last, because they count the fate of the rest; but they start after half of the time.
+        // Metrics are sent last, because they count the exported and lost items, but after half of the time at the
+        // latest.
         let _ = tokio::time::timeout(left() / 2, self.sent()).await;
         let open = self.spans.source.open_names();
         if last.is_some_and(|last| last.unfinished) {
@@ -314,7 +316,7 @@ impl Pipelines {
     }
 }
 
-/// Makes a ticker whose missed ticks are skipped.
+/// Makes a ticker. After a late tick, the next one follows a whole interval later.
 fn ticks(every: Duration) -> tokio::time::Interval {
     let every = every.max(Duration::from_millis(1));
     let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + every, every);

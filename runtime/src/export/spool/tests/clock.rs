@@ -34,7 +34,7 @@ fn files_from_the_future_count_as_written_now() {
     let spool = hands.open(config);
     hands.forward(HOUR / 2);
     let claimed: Vec<_> = std::iter::from_fn(|| next(&spool)).collect();
-    // The third was written in the same moment, before the others were found to be from the future.
+    // The third request was written at the same time, before the files of the others were found to be from the future.
     let mut texts: Vec<_> = claimed.iter().map(text).collect();
     let place = |of: &str| texts.iter().position(|text| *text == of).unwrap();
     assert!(place("one") < place("two"));

@@ -56,7 +56,7 @@ fn a_flipped_bit() {
 fn from_a_later_version() {
     check("version", |file| {
         file[8] = 2;
-        // As a later version would write it.
+        // The checksum matches, as in a file of a later version.
         let sum = crc32fast::hash(&[&file[..12], &file[16..]].concat());
         file[12..16].copy_from_slice(&sum.to_le_bytes());
     });
@@ -120,7 +120,7 @@ fn few_of_them_are_kept() {
     assert!(next(&spool).is_none());
     assert_eq!(spool.figures().set_aside, 16);
 
-    // They may take a small part of the spool only, because requests that can be sent are worth more.
+    // Unreadable files may take only a small part of the spool, because requests that can be sent are worth more.
     let smaller = scratch.open(8 * 8 * 4096);
     assert_eq!(smaller.figures().set_aside, 8);
     smaller.put(&traces(1, &[b'a'; 63 * 4096])).unwrap();
@@ -153,7 +153,7 @@ fn a_name_with_numbers_beyond_all_measure() {
         fs::write(scratch.directory().join(name.to_string()), "").unwrap();
     }
     assert_eq!(spool.figures().items.traces, u64::MAX);
-    // They are as new as the first; files beyond the limit are removed.
+    // The three files are as new as the first file. Files beyond the limit are removed.
     spool.put(&traces(1, b"two")).unwrap();
     assert_eq!(spool.lost().evicted.ours.traces, 1, "nobody lost what this spool did not put there");
     assert_eq!(drain(&spool), ["two"]);

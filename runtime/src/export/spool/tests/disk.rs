@@ -5,7 +5,7 @@ use std::process::Command;
 use super::program::{Program, role, say};
 use super::*;
 
-/// Stores requests until one is refused. Returns the number of stored ones, and the reason.
+/// Stores requests until one is refused. Returns the number of stored requests, and the error of the refused one.
 fn fill(spool: &Spool) -> (usize, Refused) {
     let mut kept = 0;
     loop {

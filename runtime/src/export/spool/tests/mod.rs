@@ -231,7 +231,7 @@ fn what_was_sent_and_could_not_be_removed_is_not_handed_out_again() {
     lock(&spool.inner.known).handled.insert(name);
     lock(&spool.inner.known).waiting.clear();
     assert!(next(&spool).is_none());
-    // Not even if the directory was missing for a while.
+    // The request is not claimed even if the directory was missing for a while.
     let away = scratch.0.join("away");
     fs::rename(scratch.directory(), &away).unwrap();
     assert!(next(&spool).is_none());

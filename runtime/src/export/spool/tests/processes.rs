@@ -6,7 +6,7 @@ use std::io::Read;
 use super::program::{Program, role, say};
 use super::*;
 
-/// More bytes than a file has in these tests.
+/// An upper bound of the length of a file in these tests, in bytes.
 const LARGEST: u64 = 4 * 4096;
 
 fn open(directory: PathBuf, bytes: u64) -> Spool {
@@ -28,7 +28,7 @@ fn all(items: Tally) -> u64 {
     items.ours.traces + items.others.traces
 }
 
-/// Stores requests, and takes its own and those of others.
+/// Stores requests, and takes requests of this process and of other processes.
 fn work(id: &str, directory: PathBuf, bytes: u64) {
     let spool = open(directory, bytes);
     let mut random = Random(0xfeed ^ u64::from(std::process::id()));

@@ -45,13 +45,13 @@ const LONGEST_TIMEOUT: u128 = 99_999_999;
 /// The bytes of framing: a flag, and the length of the message.
 const FRAME: usize = 5;
 
-/// Receivers send base64 with padding and without.
+/// Decodes base64 with padding and without, because receivers send both.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The framing and the message, which are not copied together.
+/// The framing and the message, in two buffers to avoid a copy.
 type Body = Full<Chain<Bytes, Bytes>>;
 
 /// Sends requests over one connection.
@@ -202,7 +202,8 @@ fn accepted(headers: &HeaderMap, messages: &[u8]) -> Sent {
     }
 }
 
-/// The first message of a response, empty if there is none; `None` if it is incomplete.
+/// Returns the first message of a response, decompressed; empty if there is none. `None` if it is incomplete, too long,
+/// or not compressed with gzip as announced.
 fn first_message(headers: &HeaderMap, messages: &[u8]) -> Option<Vec<u8>> {
     if messages.is_empty() {
         return Some(Vec::new());

@@ -21,7 +21,8 @@ pub(super) fn retries(code: u32, has_retry_info: bool) -> bool {
     }
 }
 
-/// Finds the delay of a `google.rpc.RetryInfo` in the details of a `google.rpc.Status`.
+/// Finds the delay of a `google.rpc.RetryInfo` in the details of a `google.rpc.Status`; `None` if there is no such
+/// detail.
 pub(in crate::export::transport) fn retry_info(status: &[u8]) -> Option<Duration> {
     proto::fields(status).find_map(|(number, value)| match (number, value) {
         (3, Value::Bytes(detail)) => delay_of(detail),
@@ -29,7 +30,7 @@ pub(in crate::export::transport) fn retry_info(status: &[u8]) -> Option<Duration
     })
 }
 
-/// Reads the delay of a RetryInfo in a `google.protobuf.Any`; zero if it has none.
+/// Reads the delay of a RetryInfo in a `google.protobuf.Any`, zero if the RetryInfo has none; `None` for other types.
 fn delay_of(any: &[u8]) -> Option<Duration> {
     let kind = proto::bytes(any, 1)?;
     if !kind.ends_with(b"google.rpc.RetryInfo") {

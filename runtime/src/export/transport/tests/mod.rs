@@ -18,7 +18,7 @@ use crate::config::{Compression, Endpoint, Otlp, Protocol, Signal, TlsFiles};
 /// One protocol over HTTP/1.1, one over HTTP/2.
 const PROTOCOLS: [Protocol; 2] = [Protocol::HttpProtobuf, Protocol::Grpc];
 
-/// Long enough for a busy machine.
+/// The maximum time that a test waits, long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn target(protocol: Protocol, url: String) -> Otlp {

@@ -37,7 +37,7 @@ async fn a_file_is_read_again_when_it_changes() {
             transport.files_problem()
         };
         assert_eq!(send(["Bearer first", "first"]).await, None);
-        // As Kubernetes replaces projected tokens: a new file takes the name of the old one.
+        // Replaces the file as Kubernetes replaces projected tokens: a new file gets the name of the old file.
         fs::write(folder.join("next"), " Basic second ").unwrap();
         fs::rename(folder.join("next"), &file).unwrap();
         assert_eq!(send(["Basic second", "Basic second"]).await, None);
@@ -84,7 +84,7 @@ async fn a_folder_that_is_swapped_under_its_link_is_read_again() {
         script.request().headers()["authorization"].to_str().unwrap().to_owned()
     };
     assert_eq!(send().await, "Bearer one");
-    // As long as the first: only the time or the number of the file tells them apart.
+    // This token is as long as the first, so the files differ only in their time or inode number.
     project("..2026_01_02", "two");
     assert_eq!(send().await, "Bearer two");
     fs::remove_dir_all(folder.join("..2026_01_01")).unwrap();
