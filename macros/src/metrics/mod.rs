@@ -1,4 +1,4 @@
-//! `tc_metrics!`: declarations of metrics, and the parts that `#[tc_metric]` uses too.
+//! `tc_metrics!`: declarations of metrics. `#[tc_metric]` shares the checks of names, labels and settings.
 
 mod conventional;
 mod expand;
