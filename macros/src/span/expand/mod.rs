@@ -55,10 +55,10 @@ fn with_body(wrapped: &Wrapped, sig: &impl ToTokens, body: TokenStream) -> Token
     with_group(wrapped, sig, &regroup(&wrapped.body, body))
 }
 
-/// Generates the body after some statements of ours, as a nested block.
+/// Generates our statements, followed by the body as a nested block.
 ///
-/// Only a single expression is written without braces, which the compiler would report as needless. If our statements were in the
-/// user's block, clippy would report items after statements.
+/// Only a single expression is written without braces, which the compiler would report as needless. If our statements and the body
+/// were in one block, clippy would report the body's items, because they follow statements.
 fn after(statements: &TokenStream, body: &Group, site: Site) -> TokenStream {
     match is_lone_expression(body) {
         true => {

@@ -1,8 +1,8 @@
 //! Attributes that are declared where they are recorded: `attrs("http.request.header.x" = value)`.
 //!
 //! A static cannot have the type of an expression in a function. So the catalogue contains the type of such an attribute only if
-//! it is declared, `"tc.retries": u64 = ..`, or if the tokens of the value show it: a literal, a comparison, a cast, or an
-//! argument whose type the signature names. For all others the type is determined at recording, and the catalogue lists it as
+//! the type is declared, `"tc.retries": u64 = ..`, or if the tokens of the value show it: a literal, a comparison, a cast, or an
+//! argument whose type the signature names. For other values the type is determined at recording, and the catalogue lists it as
 //! any.
 
 use proc_macro2::TokenStream;
@@ -87,7 +87,7 @@ fn of_value(value: &Expr, signature: Option<&Signature>) -> Option<Kind> {
         Expr::Paren(paren) => of(&paren.expr),
         Expr::Group(group) => of(&group.expr),
         Expr::Reference(reference) => of(&reference.expr),
-        // Its parameters may have the names of arguments.
+        // Without the signature: the closure's parameters may have the names of arguments.
         Expr::Closure(closure) => of_value(&closure.body, None),
         Expr::Lit(literal) => of_literal(&literal.lit).map(Kind::One),
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => match &*unary.expr {
