@@ -1,4 +1,4 @@
-//! `#[derive(TcError)]`: the closed set of `error.type` values of an error.
+//! `#[derive(TcError)]`: derives the closed set of `error.type` values of an error.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;

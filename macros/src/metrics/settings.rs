@@ -80,7 +80,7 @@ fn list(input: ParseStream, example: &str) -> syn::Result<Vec<Bound>> {
     while !input.is_empty() {
         let written = input.fork();
         let bound = bound(input)?;
-        // If another number follows, a comma is missing; anything else makes the first one part of an expression.
+        // If another number follows, a comma is missing. If anything else follows, the number is part of an expression.
         let is_whole = input.is_empty() || input.peek(Token![,]) || input.peek(Lit);
         given.push(bound.filter(|_| is_whole).ok_or_else(|| computed(&written, example))?);
         if !input.is_empty() {

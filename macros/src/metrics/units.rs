@@ -38,14 +38,14 @@ pub(crate) fn of(kind: Kind, name: &str) -> &'static str {
     suffix(kind, name).map_or("", |(_, unit)| unit)
 }
 
-/// Returns the name without the word of its unit.
+/// Returns the name without the word of its unit; unchanged if the name has no unit.
 pub(crate) fn without(kind: Kind, name: &str) -> String {
     let base = base(kind, name);
     let stem = suffix(kind, name).and_then(|(word, _)| base.strip_suffix(word)?.strip_suffix('_'));
     format!("{}{}", stem.unwrap_or(base), ending(kind))
 }
 
-/// Returns the name with `word` as its unit; replaces the word of another unit.
+/// Returns the name with `word` as its unit, in place of the word of another unit.
 pub(crate) fn with(kind: Kind, name: &str, word: &str) -> String {
     let name = without(kind, name);
     format!("{}_{word}{}", base(kind, &name), ending(kind))

@@ -42,8 +42,8 @@ pub(crate) fn rebind(sig: &mut Signature, needed: impl Fn(&str) -> bool) -> Rebo
 
 /// Rebinds, for a closure, the arguments that the body may assign to, if that does not change when they are dropped.
 ///
-/// A captured argument keeps its type, with the caller's lifetime, so the body could not assign a reference to a local variable
-/// to it. Arguments whose pattern contains `ref` are not rebound.
+/// Without a new binding the closure captures the argument with the caller's lifetime, and the body could not assign a reference
+/// to a local variable to it. Arguments whose pattern contains `ref` are not rebound.
 pub(crate) fn rebind_mutable(sig: &mut Signature) -> TokenStream {
     let mut statements = TokenStream::new();
     let mut taken = Vec::new();
@@ -115,8 +115,8 @@ fn rebind_pattern(
     let names = pattern::names(&argument.pat);
     let reads: TokenStream = names.iter().filter(|name| needed(&name.to_string())).map(read).collect();
     if !reads.is_empty() && pattern::only_takes(&argument.pat) {
-        // The fields should see values and not references to parts of the argument. So the signature destructures it, and the
-        // block captures the named parts. Parts without a name are dropped at the call.
+        // The fields should see values and not references to parts of the argument. So the signature destructures the argument,
+        // and the block captures the named parts. Parts without a name are dropped at the call.
         let (inner, parts) = pattern::split(&mut argument.pat, needed);
         argument.attrs.extend(attrs.allowed());
         rebound.block.extend(quote_spanned!(site=> #attrs let #inner = #parts; #reads));

@@ -46,7 +46,7 @@ pub(crate) fn demand_async(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// Returns `#[track_caller]`, if present. The body must then not move into a closure, which would be another caller.
+/// Returns `#[track_caller]`, if present. The body must then not move into a closure, where the caller would be a wrong one.
 pub(crate) fn track_caller(attrs: &[Attribute]) -> Option<&Attribute> {
     attrs.iter().find(|attr| attr.path().is_ident("track_caller"))
 }

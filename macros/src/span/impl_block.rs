@@ -1,7 +1,8 @@
 //! `#[tc_span(component = "…")]` on an `impl` block: names the spans of its methods.
 //!
-//! The block is not parsed and its methods are not expanded here. Only their attributes are completed, so that other attributes
-//! of the block, such as `#[async_trait]`, see the methods first, whether these attributes are above or below ours.
+//! The block is not parsed and its methods are not expanded here. Only the attributes of the methods are added or completed, so
+//! that other attributes of the block, such as `#[async_trait]`, see the methods first, whether these attributes are above or
+//! below ours.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};

@@ -41,7 +41,7 @@ pub(crate) enum Form {
     Async,
     /// An `async fn` that has to remain one.
     KeptAsync,
-    /// An `async fn` that returns a stream, which the span covers too.
+    /// An `async fn` that returns a stream. The span covers the future and then the stream.
     AsyncStream,
     /// A function that returns a future, which the span covers.
     Future { opaque: bool, tail: Option<Tail> },

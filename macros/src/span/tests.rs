@@ -1,7 +1,7 @@
-//! Whole attributes: their expansions, and that an invalid attribute keeps its item.
+//! Checks the expansions of whole attributes, and that an invalid attribute keeps its item.
 //!
 //! `tests/expand/<name>.rs` is the input and `<name>.expanded.rs` beside it the expected expansion. `TC_BLESS=1 cargo test`
-//! rewrites the latter.
+//! rewrites the expected expansions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ fn compiled_out_the_types_are_checked() {
     assert!(result.contains("Tag::<R<A>>") && result.contains("|r| r.len()"), "{result}");
 }
 
-/// Compares the errors of an attribute, after which the item must follow unchanged.
+/// Checks the errors of an attribute, and that the unchanged item follows them.
 #[track_caller]
 fn check(source: &str, expected: &[&str]) {
     let (attr, args, item) = split(source);

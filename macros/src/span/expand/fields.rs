@@ -60,8 +60,8 @@ fn ad_hoc(AdHoc { name, ty }: &AdHoc, alias: &Ident, krate: &Krate) -> TokenStre
     }
 }
 
-/// Separates a key from the function's variables: otherwise an unknown single word would resolve to the argument of that name,
-/// and the error would be about its type.
+/// Separates a key from the function's variables. Otherwise an unknown single word would resolve to the argument of that name,
+/// and the error would be about the type of the argument.
 pub(super) fn apart_from_variables(key: &Path) -> TokenStream {
     let Some(word) = key.get_ident() else { return key.to_token_stream() };
     let mut word = word.clone();

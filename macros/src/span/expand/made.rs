@@ -25,7 +25,7 @@ fn expand(wrapped: &Wrapped, tail: Option<&Tail>, wrapper: &str, fixed: Option<&
     let (callsite, begin) =
         (callsite::declare(wrapped), callsite::begin(&wrapped.telemetry, &TokenStream::new(), site));
     let probe = observer::probe(wrapped);
-    // A body that is only an async block runs when it is polled. Any other body runs at the call, inside the span.
+    // A body that is only an async block runs when the future is polled. Any other body runs at the call, inside the span.
     let (making, made) = match tail.is_some_and(|tail| tail.is_whole_body) {
         true => (quote_spanned!(site=> #begin), quote_spanned!(site=> __tc_span)),
         false => (quote_spanned!(site=> #begin.making()), quote_spanned!(site=> __tc_span.made())),

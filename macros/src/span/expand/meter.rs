@@ -11,8 +11,8 @@ use super::fields;
 use crate::krate::Krate;
 use crate::metrics::{Declaration, Kind, Prefix, checked, label_of};
 
-/// Generates every metric, registered at link time, and `static __TC_METER`, which refers to all of them; `None` if there are
-/// none.
+/// Generates every metric, registered at link time, and `static __TC_METER`, which refers to all of them; `None` for a function
+/// without metrics.
 pub(super) fn declare(wrapped: &Wrapped) -> Option<TokenStream> {
     let (metrics, k, site) = (wrapped.telemetry.metrics.as_ref()?, krate(wrapped).private(), Site::mixed_site());
     let (checks, source) = (checks(wrapped), krate(wrapped).source());
@@ -86,7 +86,7 @@ fn error_types(wrapped: &Wrapped) -> Option<TokenStream> {
 
 /// Generates the expression that describes a metric.
 ///
-/// Its labels are set as a list, not as types, so that a key that is not a label gives one error, at its value.
+/// The labels are set as a list, not as types, so that a key that is not a label gives one error, at its value.
 fn meta(wrapped: &Wrapped, metrics: &Metrics, instrument: &Instrument) -> TokenStream {
     let (k, Instrument { role, name }) = (krate(wrapped).private(), instrument);
     let (outcome, errors) = (outcome(*role), role.has_error_type().then(|| given_errors(wrapped)));

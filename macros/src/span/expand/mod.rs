@@ -24,7 +24,7 @@ pub(crate) use scope::{scope, scope_error};
 use super::body::{is_lone_expression, regroup};
 use super::model::{Form, Wrapped};
 
-/// Generates the function with its telemetry, unless that is compiled out.
+/// Generates the function with its telemetry, or without if telemetry is compiled out.
 pub(crate) fn function(wrapped: &Wrapped) -> TokenStream {
     if cfg!(feature = "off") { compiled_out(wrapped) } else { instrumented(wrapped) }
 }
@@ -42,7 +42,7 @@ pub(crate) fn instrumented(wrapped: &Wrapped) -> TokenStream {
     }
 }
 
-/// Generates the function without its telemetry.
+/// Generates the function without its telemetry, and checks the user's expressions.
 pub(crate) fn compiled_out(wrapped: &Wrapped) -> TokenStream {
     off::function(wrapped)
 }

@@ -69,7 +69,7 @@ impl Metrics {
         }
     }
 
-    /// Returns the location of the option `name`.
+    /// Returns the option `name` with its location; `None` if it was not written.
     pub(crate) fn written(&self, name: &str) -> Option<&Ident> {
         self.seen.iter().find(|seen| *seen == name)
     }

@@ -34,7 +34,7 @@ const OPTIONS: [&str; 18] = [
     "crate",
 ];
 
-/// The option through which an `impl` block under `tc_span` passes its parameters to its methods. Not for users.
+/// The option through which an `impl` block with `tc_span` passes its generic parameters to its methods. Not for users.
 pub(crate) const IMPL_PARAMETERS: &str = "__impl_parameters";
 
 /// Parses the options of the attribute at `place`; adds mistakes to `errors`.

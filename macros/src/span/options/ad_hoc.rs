@@ -37,7 +37,7 @@ impl AdHoc {
         Ok(AdHoc { name, ty })
     }
 
-    /// Determines the type from the tokens of the value, if they show it.
+    /// Determines the type from the tokens of the value, if they show it; a declared type is kept.
     pub(super) fn infer_type(&mut self, value: &Expr, signature: Option<&Signature>) {
         if self.ty.is_none() {
             self.ty = of_value(value, signature).map(Kind::into_tokens);
@@ -162,7 +162,7 @@ fn of_type(ty: &Type) -> Option<Kind> {
             match last.ident.to_string().as_str() {
                 "Vec" => list(inner),
                 "Box" | "Arc" | "Cow" => of_type(inner).filter(|kind| *kind == Kind::One(Scalar::Str)),
-                // A `bool` key is a label, which takes no `Option`.
+                // A `bool` key takes no `Option`.
                 "Option" => of_type(inner).filter(|kind| *kind != Kind::One(Scalar::Bool)),
                 _ => None,
             }

@@ -27,7 +27,7 @@ const FUNCTION: [&str; 18] = [
 const IMPL: [&str; 3] = ["component", "methods", "crate"];
 const SCOPE: [&str; 8] = ["kind", "attrs", "links", "share", "parent", "needs_parent", "heartbeat", "busy"];
 
-/// Options of `tc_metric` only.
+/// Options of `tc_metric` that `tc_span` does not have.
 const METRIC: [&str; 12] = [
     "calls",
     "errors",

@@ -68,7 +68,7 @@ pub(crate) struct Options {
     pub(crate) needs_parent: Flag,
     /// The seconds between two markers of an open span.
     pub(crate) heartbeat: Option<u32>,
-    /// Records the busy time, the time that the span was polled.
+    /// Records the busy time, the time that was spent in polls.
     pub(crate) busy: Flag,
     pub(crate) krate: Krate,
     pub(crate) component: Option<LitStr>,

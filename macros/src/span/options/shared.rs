@@ -1,4 +1,4 @@
-//! Options that `tc_span` and `tc_metric` share; each may be on either attribute.
+//! Options that `tc_span` and `tc_metric` share; a function with both attributes may have them on either.
 
 use quote::ToTokens;
 use syn::{Expr, Ident, Path};
