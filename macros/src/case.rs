@@ -2,7 +2,7 @@
 
 use crate::suggest;
 
-/// The case conversions of `rename_all`.
+/// A case conversion: one that `rename_all` accepts, or `Verbatim`.
 #[derive(Clone, Copy)]
 pub(crate) enum Case {
     Snake,
@@ -12,11 +12,11 @@ pub(crate) enum Case {
     ScreamingSnake,
     Lower,
     Upper,
-    /// Unchanged.
+    /// Leaves the name unchanged.
     Verbatim,
 }
 
-/// The values that `rename_all` accepts.
+/// The values that `rename_all` accepts, and their conversions.
 const CASES: [(&str, Case); 7] = [
     ("snake_case", Case::Snake),
     ("kebab-case", Case::Kebab),
@@ -74,7 +74,8 @@ fn capital(word: &str) -> String {
     first.chain(chars.flat_map(char::to_lowercase)).collect()
 }
 
-/// Splits at `_`, `-` and before a capital that starts a word: `HTTPServer2` is `HTTP`, `Server2`.
+/// Splits a name into words, at `_`, `-` and other symbols, and before a capital that starts a word: `HTTPServer2` gives `HTTP`
+/// and `Server2`.
 fn words(name: &str) -> Vec<String> {
     let chars: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];

@@ -45,7 +45,7 @@ pub(crate) fn read(attrs: &[Attribute], name: &str, allowed: &[&str], errors: &m
     helper
 }
 
-/// Returns where a misplaced option belongs; `None` if no such option exists.
+/// Returns the error for an option in the wrong place; `None` if no such option exists.
 fn misplaced(option: &str) -> Option<String> {
     Some(match option {
         "rename_all" => "`rename_all` belongs on an enum; to set one name use `rename = \"..\"`".to_owned(),

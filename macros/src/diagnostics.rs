@@ -37,7 +37,7 @@ impl Errors {
     }
 }
 
-/// Prints tokens as a user would write them; their own printer puts a space between any two.
+/// Returns tokens as text with the spacing that a user would write; `TokenStream::to_string` puts a space between any two tokens.
 pub(crate) fn shown(tokens: impl ToTokens) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Declarations that end in `= "name" { options };`: keys and metrics.
+//! Splits and parses declarations that end in `= "name" { options };`, as those of keys and metrics do.
 
 use proc_macro2::{Delimiter, Punct, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
@@ -6,8 +6,9 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 use crate::diagnostics::Errors;
 
-/// Splits the input into declarations, so that an error in one does not affect the others. Each ends with its `;`, which is where
-/// errors about missing parts point. `what` names the kind of declaration in errors.
+/// Splits the input into declarations, so that an error in one does not affect the others. Each declaration ends with its `;`, to
+/// which errors about missing parts point; a `;` that is missing after the name or the options is reported and added. `what`
+/// names the kind of declaration in errors.
 pub(crate) fn split(input: TokenStream, what: &str, errors: &mut Errors) -> Vec<TokenStream> {
     let (mut entries, mut entry) = (Vec::new(), TokenStream::new());
     let mut tokens = input.into_iter().peekable();
@@ -40,7 +41,7 @@ pub(crate) fn take<T: Parse>(input: ParseStream, message: impl FnOnce() -> Strin
     input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), message()))
 }
 
-/// Returns the text of the doc comment.
+/// Returns the text of the doc comments among `attrs`, one line per attribute; empty if there are none.
 pub(crate) fn docs(attrs: &[Attribute]) -> String {
     let lines = attrs.iter().filter_map(|attr| match &attr.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {

@@ -21,7 +21,7 @@ enum Origin {
     Given,
     /// A dependency in the manifest, or there is no manifest to read.
     Dependency,
-    /// The manifest has no such dependency.
+    /// The manifest has no dependency on the runtime.
     Nowhere,
 }
 
@@ -30,7 +30,8 @@ impl Krate {
         Self { path, origin: Origin::Given }
     }
 
-    /// Reports once that the crate cannot be found, instead of one error per path in generated code.
+    /// Reports a missing dependency on the runtime as one error, instead of one per path in generated code. The error suggests
+    /// `option`, which sets the path.
     pub(crate) fn check(&self, option: &str, errors: &mut Errors) {
         if self.origin == Origin::Nowhere {
             let message = format!(
@@ -40,7 +41,7 @@ impl Krate {
         }
     }
 
-    /// Returns whether the crate was found, or given.
+    /// Returns false if the manifest has no dependency on the runtime and no path was given.
     pub(crate) fn is_found(&self) -> bool {
         self.origin != Origin::Nowhere
     }
@@ -50,7 +51,7 @@ impl Krate {
         std::env::var_os("CARGO_CRATE_NAME").is_some_and(|name| name == "tracecast")
     }
 
-    /// Returns the path itself, for public items.
+    /// Returns the path of the runtime crate, for its public items.
     pub(crate) fn root(&self) -> &TokenStream {
         &self.path
     }
@@ -61,7 +62,7 @@ impl Krate {
         quote!(#path::__private)
     }
 
-    /// As `private`, placed at `site`, so that errors point there.
+    /// Returns the path of the private module, with its tokens located at `site`, so that compile errors point there.
     pub(crate) fn private_at(&self, site: Span) -> TokenStream {
         let place = |mut token: TokenTree| {
             token.set_span(site.resolved_at(token.span()));
@@ -70,8 +71,8 @@ impl Krate {
         self.private().into_iter().map(place).collect()
     }
 
-    /// As `private`, with the location of the user's code at `site`: then the compiler need not check the code again when only
-    /// lines above it change. A path that was given keeps its own location.
+    /// Returns the path of the private module, with the location of the user's code at `site`: then the compiler need not check
+    /// the code again when only lines above it change. A path that was given keeps its own location.
     pub(crate) fn private_as_of(&self, site: Span) -> TokenStream {
         if self.origin == Origin::Given {
             return self.private();
@@ -83,14 +84,14 @@ impl Krate {
         self.private().into_iter().map(place).collect()
     }
 
-    /// Returns the reference to the source of the keys or metrics in this file, which records the declaring crate.
+    /// Generates the reference to the `Source` of the keys or metrics in this file: the declaring crate and its version.
     pub(crate) fn source(&self) -> TokenStream {
         let (k, (name, version)) = (self.private(), declaring_crate());
         quote_spanned!(Span::mixed_site()=> &#k::Source::here(#name, #version))
     }
 
-    /// Puts a static into the section of spans. If the object format is known, the attributes are written directly, without a
-    /// call of another macro, which compiles more slowly. They have our hygiene, so that a crate may forbid unsafe code.
+    /// Puts a static into the link section of spans. For ELF targets the attributes are generated directly, because a call of
+    /// `in_section!` compiles more slowly. The attributes have our hygiene, so that the user's crate may forbid unsafe code.
     pub(crate) fn in_spans(&self, item: &TokenStream, site: Span) -> TokenStream {
         if IS_ELF.get() {
             let attributes = quote_spanned!(Span::mixed_site()=> #[used] #[unsafe(link_section = "tc2_spans")]);
@@ -100,7 +101,7 @@ impl Krate {
         quote_spanned!(site=> #k::in_section! { spans #item })
     }
 
-    /// Splits `crate = path;` off the input that a `macro_rules!` of the runtime passes on.
+    /// Splits off `crate = path;`, with which a `macro_rules!` of the runtime starts the input; returns the path and the rest.
     pub(crate) fn split(input: TokenStream) -> (Self, TokenStream) {
         let mut tokens = input.into_iter();
         let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
@@ -110,12 +111,12 @@ impl Krate {
 }
 
 thread_local! {
-    /// Whether the target uses ELF files, if the entry point specified it.
+    /// True while the entry point for ELF targets expands.
     static IS_ELF: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Expands for a target that uses ELF files. The runtime, which is compiled for the target, chooses the entry point that calls
-/// this.
+/// Runs `expand` for a target whose object files are ELF. The runtime is compiled for the target, so its re-export of `tc_span`
+/// selects the entry point that calls this function.
 pub(crate) fn for_elf<R>(expand: impl FnOnce() -> R) -> R {
     IS_ELF.set(true);
     let expanded = expand();

@@ -1,8 +1,8 @@
 //! The macros of Tracecast. Use them through the crate `tracecast`, which re-exports and documents them.
 //!
-//! This file contains entry points only. All other code works on `proc_macro2`, so that unit tests can call it. Each macro is
-//! parse, model, expand: the model does all checks, the expansion cannot fail, and logic belongs to the runtime crate rather than
-//! to generated code.
+//! This file contains entry points only. All other code works on `proc_macro2`, so that unit tests can call it. Each macro works
+//! in three steps: parse, model, expand. The model does all checks, so the expansion cannot fail. Logic belongs to the runtime
+//! crate rather than to generated code.
 #![forbid(unsafe_code)]
 
 mod case;
@@ -27,7 +27,7 @@ pub fn tc_span(args: TokenStream, item: TokenStream) -> TokenStream {
     span::attribute(args.into(), item.into()).into()
 }
 
-/// As `tc_span`, for targets with ELF files; see `tracecast::tc_span`.
+/// Records a span for each call of a function, on targets whose object files are ELF; see `tracecast::tc_span`.
 #[proc_macro_attribute]
 pub fn __tc_span_elf(args: TokenStream, item: TokenStream) -> TokenStream {
     krate::for_elf(|| span::attribute(args.into(), item.into()).into())
@@ -39,28 +39,28 @@ pub fn tc_metric(args: TokenStream, item: TokenStream) -> TokenStream {
     span::metric_attribute(args.into(), item.into()).into()
 }
 
-/// Implementation of `tracecast::tc_scope!`, which passes its own path first.
+/// Implements `tracecast::tc_scope!`, which starts the input with `crate = path;`, the path of the runtime.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __scope(input: TokenStream) -> TokenStream {
     span::scope(input.into()).into()
 }
 
-/// Implementation of `tracecast::tc_keys!`, which passes its own path first.
+/// Implements `tracecast::tc_keys!`, which starts the input with `crate = path;`, the path of the runtime.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __keys(input: TokenStream) -> TokenStream {
     keys::declare(input.into()).into()
 }
 
-/// Implementation of `tracecast::tc_metrics!`, which passes its own path first.
+/// Implements `tracecast::tc_metrics!`, which starts the input with `crate = path;`, the path of the runtime.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __metrics(input: TokenStream) -> TokenStream {
     metrics::declare(input.into()).into()
 }
 
-/// Implementation of `tracecast::tc_label_for!`, which passes its own path first.
+/// Implements `tracecast::tc_label_for!`, which starts the input with `crate = path;`, the path of the runtime.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __label_for(input: TokenStream) -> TokenStream {

@@ -1,6 +1,6 @@
-//! Reads the manifest of the crate being compiled: the name that it gives `tracecast`, and the prefix of its metrics.
+//! Reads the manifest of the crate being compiled: the name of the dependency on `tracecast`, and the prefix of metric names.
 //!
-//! It is read line by line: a TOML parser would be one more crate that every user has to compile.
+//! The manifest is read line by line: a TOML parser would be one more crate that every user has to compile.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Returns the manifest of the crate being compiled; `None` if it is built without Cargo, or from a single file.
+    /// Returns the manifest of the crate being compiled; `None` if the crate is built without Cargo, or from a single file.
     pub(crate) fn current() -> Option<Arc<Self>> {
         // An editor expands the macros of many crates in one process, so the cache entry includes the path.
         static KNOWN: Mutex<Option<Arc<Manifest>>> = Mutex::new(None);
@@ -36,7 +36,8 @@ impl Manifest {
     }
 }
 
-/// Returns the path of the manifest of a package's workspace.
+/// Returns the path of the workspace's manifest: the nearest `Cargo.toml`, in the package's folder or above, that has `workspace`
+/// settings.
 fn workspace_of(manifest: &Path) -> Option<PathBuf> {
     let candidates = manifest.ancestors().skip(1).map(|folder| folder.join("Cargo.toml"));
     candidates.into_iter().find(|path| {
@@ -45,12 +46,13 @@ fn workspace_of(manifest: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Returns the prefix that a manifest sets.
+/// Returns the metric prefix that a manifest sets, if any.
 fn prefix(manifest: &str) -> Option<String> {
     settings(manifest).find(|(key, _)| key == PREFIX).and_then(|(_, value)| text(value))
 }
 
-/// Returns the name of `tracecast` in the code of a package: that of the dependency, or its new name if it was renamed.
+/// Returns the name of `tracecast` in the code of a package: `tracecast`, or the new name if this manifest or the workspace's
+/// renames the dependency. `None` if the package does not depend on `tracecast`.
 fn runtime(manifest: &str, workspace: impl FnOnce() -> Option<String>) -> Option<String> {
     let is_itself = |(key, value): (String, &str)| key == "package.name" && text(value).as_deref() == Some(PACKAGE);
     if settings(manifest).any(is_itself) {
@@ -89,7 +91,8 @@ fn runtime(manifest: &str, workspace: impl FnOnce() -> Option<String>) -> Option
     Some(name.replace('-', "_"))
 }
 
-/// Returns the name of a dependency and its option that a key sets, as in `target.'cfg(unix)'.dev-dependencies.name.package`.
+/// Splits a key such as `target.'cfg(unix)'.dev-dependencies.name.package` into the name of the dependency and its option. The
+/// option is empty for `name = ".."`. Returns `None` for keys of other tables.
 fn dependency(key: &str) -> Option<(&str, &str)> {
     let tables = ["dependencies.", "dev-dependencies.", "build-dependencies."];
     let rest = tables.iter().find_map(|table| {
@@ -116,7 +119,8 @@ fn settings(manifest: &str) -> impl Iterator<Item = (String, &str)> {
     })
 }
 
-/// Returns the value of a setting, or the settings of an inline table.
+/// Returns the settings inside an inline table, or the setting itself if its value is not one. `path` is the full key of the
+/// setting.
 fn inline(path: String, value: &str) -> Vec<(String, &str)> {
     let Some(inside) = value.strip_prefix('{') else { return vec![(path, value)] };
     let inside = inside.rsplit_once('}').map_or(inside, |(inside, _)| inside);
@@ -124,7 +128,7 @@ fn inline(path: String, value: &str) -> Vec<(String, &str)> {
     pairs.flat_map(|(key, value)| inline(joined(&path, &plain(key)), value.trim())).collect()
 }
 
-/// Returns the content of a string.
+/// Returns the content of a quoted string; `None` for other values.
 fn text(value: &str) -> Option<String> {
     let quote = value.chars().next().filter(|quote| ['"', '\''].contains(quote))?;
     value[1..].split_once(quote).map(|(text, _)| text.to_owned())

@@ -26,7 +26,7 @@ pub(crate) fn colon(option: &Ident, input: ParseStream) -> syn::Result<()> {
     input.parse::<Token![:]>().map(drop)
 }
 
-/// Reports a value after an option that takes none.
+/// Returns an error if a value follows `option`, which takes none.
 pub(crate) fn no_value(option: &Ident, input: ParseStream) -> syn::Result<()> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(());
@@ -34,7 +34,7 @@ pub(crate) fn no_value(option: &Ident, input: ParseStream) -> syn::Result<()> {
     Err(input.error(format_args!("`{option}` takes no value; write just `{option}`")))
 }
 
-/// Consumes the comma after an option, unless it is the last one.
+/// Consumes the comma after an option; the last option needs none.
 pub(crate) fn end_of_option(input: ParseStream) -> syn::Result<()> {
     if input.is_empty() {
         return Ok(());
@@ -43,7 +43,7 @@ pub(crate) fn end_of_option(input: ParseStream) -> syn::Result<()> {
     input.parse::<Token![,]>().map(drop).map_err(|_| error)
 }
 
-/// Skips to the next comma, so that later mistakes are found too.
+/// Skips past the next comma, so that parsing continues with the next option after a mistake.
 pub(crate) fn skip_option(input: ParseStream) {
     while !input.is_empty() {
         if input.parse::<Token![,]>().is_ok() {

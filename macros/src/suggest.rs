@@ -1,6 +1,7 @@
 //! "Did you mean": the nearest known word to a misspelled one.
 
-/// The error for a word that is not in `known`: names it, suggests the nearest one, and lists all.
+/// Returns the error for a word that is not in `known`: suggests the nearest known word, if one is near, and lists all. `what`
+/// names the kind of word.
 pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     let list = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let list = if known.len() == 1 { list } else { format!("one of {list}") };
@@ -10,7 +11,8 @@ pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     }
 }
 
-/// Returns the known word that is nearest to `word`, if it is near enough to be a typo.
+/// Returns the known word that is nearest to `word`; `None` if the distance is more than a third of the length of `word`. One
+/// edit is always accepted.
 pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(1);
     known
@@ -21,7 +23,7 @@ pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// The edit distance; swapping two neighbours counts as one edit, as in `nmae`.
+/// Returns the edit distance of two words. Swapping two neighbouring characters counts as one edit: `nmae` for `name`.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];

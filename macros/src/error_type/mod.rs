@@ -1,4 +1,4 @@
-//! `#[derive(TcError)]`: the closed set of `error.type` values of an error.
+//! `#[derive(TcError)]`: derives the closed set of `error.type` values of an error.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -90,7 +90,7 @@ fn expand(model: &ErrorType) -> TokenStream {
     }
 }
 
-/// Variants may share a value, which is listed once.
+/// Returns the values of all variants. A value that several variants share is listed once.
 fn distinct(variants: &[(Ident, String)]) -> Vec<&String> {
     let mut types: Vec<&String> = Vec::new();
     for (_, text) in variants {

@@ -9,17 +9,17 @@ use super::model::{Key, KeyType, Kind};
 use crate::entries::docs;
 use crate::krate::Krate;
 
-/// A key is an empty enum: unlike a unit struct it cannot clash with a variable of the same name. A function of that name
-/// represents it where a value is needed.
+/// Generates a key: an empty enum, because a unit struct would clash with variables of the same name. A function of the same name
+/// represents the key where a value is needed.
 pub(super) fn key(key: &Key, krate: &Krate) -> TokenStream {
     let (k, Key { attrs, vis, name, .. }) = (krate.private(), key);
     let on_impl: Vec<&Attribute> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     let allow = attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| quote!(#[allow(deprecated)]));
     let on_impl = quote!(#(#on_impl)* #allow);
     let (value, meta, extra) = (value(key, &k), meta(key, krate), extra(key, &k, &on_impl));
-    // Placed at the type, which may be less public than the key: the compiler then points there.
+    // Has the location of the type: if the type is less public than the key, the compiler's error points there.
     let value = quote_spanned!(value.span().resolved_at(Span::mixed_site())=> type Value = #value;);
-    // Placed at the user's words, because the compiler shows the declaration in errors about misspelled keys.
+    // Has the location of the user's words, because the compiler shows the declaration in errors about misspelled keys.
     let declaration = quote_spanned!(name.span().resolved_at(Span::mixed_site())=> #vis enum #name {});
     quote! {
         #(#attrs)*
@@ -49,7 +49,7 @@ fn value(key: &Key, k: &TokenStream) -> TokenStream {
     }
 }
 
-/// The static that describes the key, registered at link time.
+/// Generates the static that describes the key. Unless telemetry is compiled out, the static is registered at link time.
 fn meta(key: &Key, krate: &Krate) -> TokenStream {
     let (k, source) = (&krate.private(), krate.source());
     let (value, wire, docs) = (value(key, k), &key.wire, docs(&key.attrs));
@@ -75,7 +75,7 @@ fn constructor(kind: Kind) -> &'static str {
     }
 }
 
-/// The impls that only labels have.
+/// Generates the impls that only labels have: `LabelKey`, and the table of an interned label.
 fn extra(key: &Key, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
     let name = &key.name;
     let label = (key.kind == Kind::Label).then(|| label(name, k, on_impl));
@@ -97,8 +97,9 @@ fn extra(key: &Key, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
     quote!(#label #table)
 }
 
-/// Allows the key to label metrics. An error about a key that is not a label lists the keys that are: the user's own, but not the
-/// built-in ones, whose code does not help. The attribute that hides them does not resolve in a crate without a prelude.
+/// Generates the impl that allows the key to label metrics. The compiler's error about a key that is not a label lists the impls
+/// of `LabelKey`. The impls of built-in keys are hidden from the list, because it should show the user's own keys. The hiding
+/// attribute is generated in the runtime only: it does not resolve in a crate without a prelude.
 fn label(name: &Ident, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
     let quiet = Krate::is_being_compiled().then(|| quote!(#[diagnostic::do_not_recommend]));
     let site = name.span().resolved_at(Span::mixed_site());

@@ -12,7 +12,7 @@ use crate::krate::Krate;
 pub(crate) fn declare(input: TokenStream) -> TokenStream {
     let (krate, input) = Krate::split(input);
     let (keys, errors) = model::parse(input);
-    // Invalid keys are declared too, as far as they were parsed, so that each mistake gives one error.
+    // Keys with mistakes are declared too, if they could be parsed, so that each mistake gives one error.
     let mut tokens = errors.into_tokens();
     tokens.extend(keys.iter().map(|key| expand::key(key, &krate)));
     tokens

@@ -35,9 +35,9 @@ pub(super) enum Kind {
 pub(super) enum KeyType {
     /// A type as written by the user.
     Given(TokenStream),
-    /// `Index<N>`, which users need not import.
+    /// `Index<N>`, by its size. Users need not import the type.
     Index(TokenStream),
-    /// `Interned<N>`, whose table belongs to the key.
+    /// `Interned<N>`, by its size. Each key has its own table of values.
     Interned(TokenStream),
 }
 
@@ -51,7 +51,8 @@ const OPEN: [&str; 17] = [
     "f32", "f64",
 ];
 
-/// Parses all declarations; invalid ones are included if their name could be parsed.
+/// Parses all declarations. A key with a wrong kind, type, name or option is reported and still returned; a declaration with a
+/// syntax error, or with the identifier of an earlier key, is not.
 pub(super) fn parse(input: TokenStream) -> (Vec<Key>, Errors) {
     let (mut keys, mut errors): (Vec<Key>, _) = (Vec::new(), Errors::default());
     for entry in entries::split(input, "key", &mut errors) {
@@ -87,7 +88,7 @@ fn key(input: ParseStream, errors: &mut Errors) -> syn::Result<Key> {
     Ok(Key { attrs, vis, kind, name, ty, wire, options })
 }
 
-/// Parses `label`, `id` or `measure`; any other word is an error, and returns `None`.
+/// Parses `label`, `id` or `measure`. Any other word is reported and gives `None`; a missing kind is an error.
 fn kind(input: ParseStream, errors: &mut Errors) -> syn::Result<Option<Kind>> {
     let word: Ident = input.call(Ident::parse_any)?;
     let known = KINDS.map(|(name, _)| name);
@@ -104,7 +105,7 @@ fn kind(input: ParseStream, errors: &mut Errors) -> syn::Result<Option<Kind>> {
 
 const OPTIONS: [&str; 2] = ["baggage", "logs"];
 
-/// Parses `{ baggage, logs }` after the name.
+/// Parses the end of a declaration: options such as `{ baggage, logs }`, if any, and the `;`.
 fn options(input: ParseStream, errors: &mut Errors) -> syn::Result<Vec<Ident>> {
     match input.parse::<TokenTree>()? {
         token if is_punct(&token, ';') => Ok(Vec::new()),
@@ -124,7 +125,8 @@ fn options(input: ParseStream, errors: &mut Errors) -> syn::Result<Vec<Ident>> {
     }
 }
 
-/// Checks the type for its kind. An open type becomes an `id`, so that its uses do not cause further errors.
+/// Checks the type against the kind of the key. A key with a wrong type becomes an `id` of the closest type, so that its uses do
+/// not cause further errors.
 fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
     let (name, shown) = (primitive(&ty), shown(&ty));
     match kind {
@@ -162,13 +164,13 @@ fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
     }
 }
 
-/// Returns the type of an attribute that is declared where it is recorded.
+/// Returns the type of an attribute that is declared where it is recorded; an error if the type is not supported.
 pub(crate) fn ad_hoc_type(ty: &Type) -> syn::Result<TokenStream> {
     accepted_type(ty, &ANY).ok_or_else(|| syn::Error::new_spanned(ty, refused("an attribute", ty, &ANY)))
 }
 
-/// Returns the type for generated code, if `ty` is one of `accepted` or a list of one. Texts in a list become references, because
-/// elements of a slice must be sized.
+/// Returns the type for generated code, if `ty` is one of `accepted` or a slice of an accepted type. `[str]` becomes a slice of
+/// references, because elements of a slice must be sized.
 fn accepted_type(ty: &Type, accepted: &[&str]) -> Option<TokenStream> {
     let known = |ty: &Type| primitive(ty).filter(|name| accepted.contains(&name.as_str()));
     match (ty, list_of(ty)) {
@@ -188,7 +190,7 @@ fn refused(what: &str, ty: &Type, accepted: &[&str]) -> String {
     format!("{what} cannot be of type `{shown}`; expected one of {list}, or a list, as `[{first}]`{}", hint(ty))
 }
 
-/// Returns the type of the elements, if `ty` is a list of any kind.
+/// Returns the type of the elements of a slice, an array or a `Vec`, also behind references; `None` for other types.
 fn list_of(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Reference(reference) => list_of(&reference.elem),
@@ -207,7 +209,7 @@ fn list_of(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Suggests a replacement for a type that keys do not support.
+/// Returns advice for a type that keys do not support, as the end of an error; empty if there is none.
 fn hint(ty: &Type) -> &'static str {
     match (ty, list_of(ty)) {
         (Type::Slice(_), Some(element)) => return hint(element),
@@ -223,7 +225,8 @@ fn hint(ty: &Type) -> &'static str {
     }
 }
 
-/// Returns the last word of a path without arguments, also behind references.
+/// Returns the last word of a type's path, also behind references; `None` if the word has generic arguments, or the type is not a
+/// path.
 fn primitive(ty: &Type) -> Option<String> {
     match ty {
         Type::Reference(reference) => primitive(&reference.elem),
@@ -235,7 +238,7 @@ fn primitive(ty: &Type) -> Option<String> {
     }
 }
 
-/// Returns the type of an `id` that is closest to `ty`.
+/// Returns the type for an `id` that is closest to `ty`.
 fn open_type(ty: &Type) -> KeyType {
     let element = list_of(ty);
     let name = match primitive(element.unwrap_or(ty)).as_deref() {
@@ -273,8 +276,8 @@ fn label_type(ty: Type) -> KeyType {
     }
 }
 
-/// Checks a name such as `tc.source.type`: words of lower-case letters, digits and `_`, separated by dots. After `header` or
-/// `metadata` follows the name of one, which may contain `-`.
+/// Reports an invalid name of a key. A valid one, such as `tc.source.type`, has words of lower-case letters, digits and `_`, each
+/// starting with a letter, separated by dots. The word after `header` or `metadata` may also contain `-`, as names of headers do.
 pub(crate) fn check_wire(wire: &LitStr, errors: &mut Errors) {
     let name = wire.value();
     let is_word = |word: &str, of_header: bool| {

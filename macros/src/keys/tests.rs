@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Compares the errors, one per line.
+/// Checks that the declarations cause exactly the errors that contain `expected`, in this order.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let (_, errors) = model::parse(text.parse().unwrap());

@@ -14,9 +14,9 @@ pub(super) struct Derived {
     pub(super) name: Ident,
     /// The variants and their texts, all different.
     pub(super) values: Vec<(Ident, String)>,
-    /// The variant for all other texts.
+    /// The variant that stands for unknown texts, if one is marked `other`.
     pub(super) other: Option<Ident>,
-    /// Whether it is an enum without fields, generics or anything else that labels cannot have.
+    /// False if the input is not an enum, is generic or has fields: then no implementation can be generated.
     pub(super) is_plain: bool,
 }
 

@@ -14,22 +14,22 @@ pub(super) struct ExternalLabel {
     pub(super) attrs: Vec<Attribute>,
     pub(super) vis: Visibility,
     pub(super) name: Ident,
-    /// The enum.
+    /// The path of the enum.
     pub(super) path: Path,
     pub(super) arms: Vec<Arm>,
-    /// The texts; their indices are the ordinals.
+    /// The distinct values; the index of a value is its ordinal.
     pub(super) values: Vec<String>,
 }
 
-/// One line of the declaration.
+/// One line of the declaration: `A | B => "text"`.
 pub(super) struct Arm {
-    /// The variants of the enum; if empty, all remaining ones.
+    /// The variants on the left side. Empty for `_`, which matches all remaining variants.
     pub(super) variants: Vec<Ident>,
-    /// Placed at the text, where the compiler suggests the missing variants.
+    /// The ordinal of the value, with the location of its text: the compiler suggests missing variants there.
     pub(super) ordinal: Literal,
 }
 
-/// Reads the declaration.
+/// Parses and checks the declaration.
 pub(super) fn parse(input: TokenStream) -> syn::Result<ExternalLabel> {
     (|input: ParseStream| {
         let (attrs, vis) = (input.call(Attribute::parse_outer)?, input.parse()?);
@@ -51,13 +51,13 @@ pub(super) fn parse(input: TokenStream) -> syn::Result<ExternalLabel> {
     .parse2(input)
 }
 
-/// Parses a word of the declaration's head.
+/// Parses a keyword of `struct Name for path`; the error shows the whole form.
 fn take<T: Parse>(input: ParseStream) -> syn::Result<T> {
     let expected = "expected `struct Name for path::Enum { Variant => \"value\", .. }`";
     input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))
 }
 
-/// The variants, or `_`, and the text.
+/// One parsed line: the variants, or `_`, and the text.
 struct Line {
     variants: Vec<Ident>,
     rest: Option<Token![_]>,

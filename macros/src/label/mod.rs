@@ -1,4 +1,4 @@
-//! `#[derive(TcLabel)]` and `tc_label_for!`: closed sets of values, for an enum of this or of another crate.
+//! `#[derive(TcLabel)]` and `tc_label_for!`: make an enum, of this crate or of another one, a closed set of label values.
 
 mod derived;
 mod expand;
@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 use crate::diagnostics::Errors;
 use crate::krate::Krate;
 
-/// Expands the derive on an enum without fields.
+/// Expands `#[derive(TcLabel)]` on an enum without fields.
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Some(input) = errors.keep(syn::parse2(input)) else {

@@ -1,9 +1,9 @@
-//! Names of OpenTelemetry's semantic conventions, such as `http.server.request.duration`. They do not contain their unit, so it
-//! is declared beside the name.
+//! Names of OpenTelemetry's semantic conventions, such as `http.server.request.duration`. Such a name does not contain the unit,
+//! so the unit is declared beside the name.
 
 use super::units;
 
-/// The first words of the conventions' names. A closed list, so that a typo is not accepted as one.
+/// The first words of the conventions' names. The list is closed, so that a typo in a first word is an error.
 const NAMESPACES: [&str; 19] = [
     "azure",
     "cicd",
@@ -27,12 +27,12 @@ const NAMESPACES: [&str; 19] = [
 ];
 const LONGEST: usize = 128;
 
-/// Returns whether the name is meant as a name of the conventions.
+/// Returns whether the name starts with a namespace of the conventions and a dot.
 pub(super) fn is(name: &str) -> bool {
     name.split_once('.').is_some_and(|(first, _)| NAMESPACES.contains(&first))
 }
 
-/// Returns the error of an invalid name.
+/// Returns the error of an invalid name; `None` if the name is valid.
 pub(super) fn mistake(name: &str) -> Option<String> {
     let is_word = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase()) && word.split('_').all(is_part);
     if !name.split('.').all(is_word) {
@@ -47,7 +47,7 @@ fn is_part(part: &str) -> bool {
     !part.is_empty() && part.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
 }
 
-/// Returns the error of an invalid or missing unit.
+/// Returns the error of an invalid or missing unit; `None` if the unit is valid.
 pub(super) fn unit_mistake(name: &str, unit: Option<&str>) -> Option<String> {
     match unit {
         None => {

@@ -10,8 +10,8 @@ use super::model::Metric;
 use crate::entries::docs;
 use crate::krate::Krate;
 
-/// Generates the static, registered at link time. All checks are inside of it, so that an attribute such as `#[cfg]` applies to
-/// them too.
+/// Generates the static of a metric. Unless telemetry is compiled out, the static is registered at link time. All checks are
+/// inside the static, so that an attribute such as `#[cfg]` applies to them.
 pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
     let (k, Metric { attrs, vis, name, labels, number, wire, unit, settings, .. }) = (krate.private(), metric);
     let kind = Ident::new(metric.kind.name(), Span::mixed_site());
@@ -43,7 +43,8 @@ pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
         #check
         __tc_metric
     }};
-    // Starts and ends at the user's word, so that the compiler points there if another item has the same name.
+    // The static starts and ends with the location of the user's name, so that the compiler points there if another item has the
+    // same name.
     let site = place.resolved_at(Span::call_site());
     let (start, end) = (quote_spanned!(site=> static), quote_spanned!(site=> ;));
     let item = quote!(#(#attrs)* #vis #start #name: #k::#kind<#labels, #number> = #value #end);
@@ -55,17 +56,17 @@ fn last_word(path: &Path) -> Span {
     path.segments.last().map_or_else(|| path.span(), |last| last.ident.span())
 }
 
-/// Returns the label of a key; if the key is not a label, the error points at `place`.
+/// Generates the type `LabelOf<key>`; if the key is not a label, the compiler's error points at `place`.
 pub(crate) fn label_of(key: &impl ToTokens, place: Span, krate: &Krate) -> TokenStream {
     let site = place.resolved_at(Span::mixed_site());
     let k = krate.private_at(site);
     quote_spanned!(site=> #k::LabelOf<#key>)
 }
 
-/// The parts of a metric's description.
+/// The parts of the expression that describes a metric.
 pub(crate) struct Declaration<'a> {
     pub(crate) kind: Kind,
-    /// A tuple of keys.
+    /// The type of the labels: a tuple of keys.
     pub(crate) labels: TokenStream,
     pub(crate) number: Ident,
     pub(crate) name: &'a LitStr,
@@ -73,7 +74,7 @@ pub(crate) struct Declaration<'a> {
     pub(crate) description: String,
     /// The metric's location in the catalogue.
     pub(crate) place: Span,
-    /// Calls that add further settings.
+    /// Calls on the description that add settings, such as `.budget(5000)`.
     pub(crate) settings: TokenStream,
 }
 
@@ -93,7 +94,7 @@ impl Declaration<'_> {
     }
 }
 
-/// Generates a constant with the description of a metric, and its check, whose error points at `place`.
+/// Generates a constant with the description of a metric, and a check of the constant, whose compile error points at `place`.
 pub(crate) fn checked(constant: &Ident, meta: &TokenStream, place: Span, krate: &Krate) -> TokenStream {
     let (k, check) = (krate.private(), check(constant, place));
     quote_spanned! {Span::mixed_site()=>

@@ -10,14 +10,14 @@ pub(crate) enum Kind {
     ObservableGauge,
 }
 
-/// The names of the kinds, as errors list them.
+/// The names of the kinds, in the order of `Kind`.
 pub(crate) const NAMES: [&str; 5] = ["Counter", "UpDownCounter", "Gauge", "Histogram", "ObservableGauge"];
 
 impl Kind {
     pub(crate) const ALL: [Self; 5] =
         [Self::Counter, Self::UpDownCounter, Self::Gauge, Self::Histogram, Self::ObservableGauge];
 
-    /// Returns the kind with this name.
+    /// Returns the kind with this name, if there is one.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -37,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether the kind holds a last value.
+    /// Returns whether the kind exports a current value.
     pub(crate) fn is_gauge(self) -> bool {
         matches!(self, Self::Gauge | Self::ObservableGauge)
     }

@@ -1,4 +1,4 @@
-//! The type of a metric: `Counter<(keys::source,), u64>`.
+//! Reads the type of a metric, such as `Counter<(keys::source,), u64>`.
 
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -8,7 +8,7 @@ use super::kind::{self, Kind};
 use crate::diagnostics::{Errors, shown};
 use crate::suggest;
 
-/// The maximum number of labels, limited by the tuples that the runtime implements.
+/// The maximum number of labels. The runtime implements sets of labels for tuples up to this size.
 pub(crate) const MOST_LABELS: usize = 8;
 
 /// Parts of a metric's type: kind, label keys, number type.
@@ -18,7 +18,7 @@ pub(super) struct MetricType {
     pub(super) number: Ident,
 }
 
-/// Reads the type; invalid arguments are left out of the result.
+/// Reads the type; invalid arguments are reported and left out of the result.
 pub(super) fn read(ty: &Type, errors: &mut Errors) -> syn::Result<MetricType> {
     let last = match ty {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
@@ -42,7 +42,7 @@ pub(super) fn read(ty: &Type, errors: &mut Errors) -> syn::Result<MetricType> {
 }
 
 /// Returns the kind with this name. A typo is reported and replaced by the nearest kind, so that uses of the metric cause no
-/// further errors.
+/// further errors; any other word is an error.
 fn kind(word: &Ident, errors: &mut Errors) -> syn::Result<Kind> {
     let name = word.to_string();
     if let Some(kind) = Kind::named(&name) {
@@ -75,7 +75,7 @@ fn labels(argument: &GenericArgument, errors: &mut Errors) -> Vec<Path> {
     keys
 }
 
-/// Accepts a key that is missing its tuple, and reports that.
+/// Reports labels that are not a tuple. A single key is still added to `keys`, so that its uses cause no further errors.
 fn one(ty: &Type, written: impl ToTokens, keys: &mut Vec<Path>, errors: &mut Errors) {
     let Type::Path(path) = ty else {
         errors.at(written, "labels are a tuple of keys; write `(keys::source,)`, or `()` for none");
@@ -117,7 +117,7 @@ fn add(key: Path, keys: &mut Vec<Path>, errors: &mut Errors) {
     }
 }
 
-/// The error for a label that is listed twice.
+/// Returns the error for a label that is listed twice.
 pub(crate) fn label_twice(name: &str) -> String {
     format!("label `{name}` is listed twice; remove one of them")
 }

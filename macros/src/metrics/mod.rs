@@ -1,4 +1,4 @@
-//! `tc_metrics!`: declarations of metrics, and the parts that `#[tc_metric]` uses too.
+//! `tc_metrics!`: declarations of metrics. `#[tc_metric]` shares the checks of names, labels and settings.
 
 mod conventional;
 mod expand;
@@ -27,7 +27,7 @@ use crate::krate::Krate;
 pub(crate) fn declare(input: TokenStream) -> TokenStream {
     let (krate, input) = Krate::split(input);
     let (metrics, errors) = model::parse(input);
-    // Invalid metrics are declared too, as far as they were parsed, so that each mistake gives one error.
+    // Metrics with mistakes are declared too, if they could be parsed, so that each mistake gives one error.
     let mut tokens = errors.into_tokens();
     tokens.extend(metrics.iter().map(|metric| expand::metric(metric, &krate)));
     if !metrics.is_empty() {

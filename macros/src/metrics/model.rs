@@ -26,7 +26,8 @@ pub(super) struct Metric {
     pub(super) settings: Settings,
 }
 
-/// Parses all declarations; invalid ones are included if their name and kind could be parsed.
+/// Parses all declarations. A metric with a wrong name, unit, label or option is reported and still returned; a declaration with
+/// a syntax error or an unknown kind is not.
 pub(super) fn parse(input: TokenStream) -> (Vec<Metric>, Errors) {
     let (mut metrics, mut errors): (Vec<Metric>, _) = (Vec::new(), Errors::default());
     for entry in entries::split(input, "metric", &mut errors) {
@@ -85,7 +86,8 @@ fn braces(input: ParseStream, kind: Kind, errors: &mut Errors) -> syn::Result<Op
     Ok(options)
 }
 
-/// Returns the unit, which follows from the name; a unit that is declared too has to agree.
+/// Returns the declared unit if it fits the name, else the unit that follows from the name. A declared unit that does not fit is
+/// reported.
 fn unit(wire: &LitStr, kind: Kind, written: Option<&LitStr>, errors: &mut Errors) -> String {
     let name = wire.value();
     let follows = units::of(kind, &name).to_owned();
@@ -99,7 +101,7 @@ fn unit(wire: &LitStr, kind: Kind, written: Option<&LitStr>, errors: &mut Errors
     }
 }
 
-/// Returns the unit that is declared beside a name of the semantic conventions.
+/// Checks a name of the semantic conventions and its unit. Returns the declared unit; empty if it is missing.
 fn unit_of_convention(wire: &LitStr, written: Option<&LitStr>, errors: &mut Errors) -> String {
     let (name, unit) = (wire.value(), written.map(LitStr::value));
     if let Some(mistake) = conventional::mistake(&name) {

@@ -16,7 +16,7 @@ pub(crate) fn check(name: &LitStr, kind: Kind, errors: &mut Errors) -> bool {
     mistake.map(|mistake| errors.at(name, mistake)).is_none()
 }
 
-/// Returns the error of an invalid name, with a suggestion.
+/// Returns the error of an invalid name, with a suggestion; `None` if the name is valid.
 fn mistake(name: &str, kind: Kind, prefix: &Prefix) -> Option<String> {
     if let Some(mistake) = prefix.mistake() {
         return Some(mistake);
@@ -55,7 +55,7 @@ fn other_prefix(prefix: &Prefix, better: &str) -> String {
     }
 }
 
-/// Checks the word `total`, which ends the name of a counter and occurs in no other name.
+/// Returns an error if the name of a counter does not end in its only word `total`, or if another name contains this word.
 fn total(rest: &str, kind: Kind, better: &impl Fn() -> String) -> Option<String> {
     let totals = rest.split('_').filter(|word| *word == "total").count();
     let ends = rest.rsplit('_').next() == Some("total");
@@ -78,14 +78,14 @@ fn is_words(name: &str) -> bool {
 
 /// Returns the words that name the measured quantity: `rest` without its unit and `total`.
 fn between(rest: &str, kind: Kind) -> String {
-    // Adds a prefix, so that a unit alone is a last word too.
+    // Adds a word in front: `without` removes a unit only if a word precedes it.
     let name = format!("x_{rest}");
     let base = units::without(kind, &name);
     let words = base.split('_').skip(1).filter(|word| *word != "total");
     words.collect::<Vec<_>>().join("_")
 }
 
-/// Returns the nearest valid name.
+/// Returns a valid name that is close to `name`, or an example if too little remains of `name` or the result is too long.
 fn corrected(name: &str, kind: Kind, prefix: &str) -> String {
     let snake = Case::Snake.apply(name);
     let without_prefix = snake.strip_prefix(prefix).or_else(|| snake.strip_prefix("tc_")).unwrap_or(&snake);

@@ -12,7 +12,7 @@ use crate::suggest;
 
 const OPTIONS: [&str; 4] = ["unit", "budget", "buckets", "exponential"];
 
-/// All valid options.
+/// The options of a metric, as far as they could be parsed.
 #[derive(Default)]
 pub(super) struct Options {
     pub(super) unit: Option<LitStr>,
@@ -60,7 +60,7 @@ impl Options {
         Ok(())
     }
 
-    /// Reports an option that is not allowed for this kind, or that occurs twice.
+    /// Reports an option that occurs twice, is not allowed for this kind of metric, or contradicts an earlier option.
     fn check(&self, option: &Ident, kind: Kind, errors: &mut Errors) {
         let of_buckets = option == "buckets" || option == "exponential";
         if self.seen.contains(option) {

@@ -42,7 +42,7 @@ impl Prefix {
         self.manifest.is_some()
     }
 
-    /// Returns the error of an invalid prefix.
+    /// Returns the error of an invalid prefix; `None` if the prefix is valid.
     pub(crate) fn mistake(&self) -> Option<String> {
         let text = &self.text;
         let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
@@ -57,7 +57,8 @@ impl Prefix {
         })
     }
 
-    /// Generates a dependency on the manifest, so that the crate is rebuilt when the prefix changes.
+    /// Generates a dependency on the manifest, so that the crate is rebuilt when the prefix changes; `None` if the manifest sets
+    /// no prefix.
     pub(crate) fn dependency(&self) -> Option<TokenStream> {
         let manifest = self.manifest.as_ref()?.to_str()?;
         Some(quote!(
@@ -74,7 +75,7 @@ impl Default for Prefix {
 
 #[cfg(test)]
 impl Prefix {
-    /// Creates the prefix that a manifest sets.
+    /// Creates a prefix as if a manifest set it.
     pub(crate) fn own(text: &str) -> Self {
         Self { text: text.to_owned(), manifest: Some(PathBuf::from("/crate/Cargo.toml")) }
     }

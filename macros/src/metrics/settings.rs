@@ -1,4 +1,4 @@
-//! The maximum number of series of a metric, and the buckets of a histogram.
+//! Parses the budget of a metric, its maximum number of series, and the buckets of a histogram.
 
 use proc_macro2::{Literal, Span as Site, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -8,7 +8,7 @@ use syn::{Lit, LitInt, Path, Token};
 
 use crate::diagnostics::Errors;
 
-/// The settings of a declaration besides its labels.
+/// The budget and the buckets of a metric, if declared.
 #[derive(Default)]
 pub(crate) struct Settings {
     pub(crate) budget: Option<LitInt>,
@@ -25,12 +25,12 @@ pub(crate) enum Buckets {
 }
 
 impl Settings {
-    /// Generates the calls that set the budget.
+    /// Generates the call that sets the budget, if there is one.
     pub(crate) fn of_budget(&self) -> Option<TokenStream> {
         self.budget.as_ref().map(|budget| quote_spanned!(Site::mixed_site()=> .budget(#budget)))
     }
 
-    /// Generates the calls that set the buckets.
+    /// Generates the call that sets the buckets, if there are any.
     pub(crate) fn of_buckets(&self) -> Option<TokenStream> {
         let site = Site::mixed_site();
         self.buckets.as_ref().map(|buckets| match buckets {
@@ -58,7 +58,7 @@ pub(crate) fn buckets(input: ParseStream, example: &str, errors: &mut Errors) ->
         let inside;
         let bracket = syn::bracketed!(inside in input);
         let given = list(&inside, example);
-        // The rest after a mistake is covered by its error.
+        // Skips the rest after a mistake, so that it causes no second error.
         inside.parse::<TokenStream>()?;
         let given = given?;
         if given.is_empty() {
@@ -71,7 +71,7 @@ pub(crate) fn buckets(input: ParseStream, example: &str, errors: &mut Errors) ->
     Ok(Buckets::Named(path))
 }
 
-/// A number: its value, and its tokens.
+/// The value and the tokens of a number.
 type Bound = (f64, TokenStream);
 
 /// Reads numbers separated by commas.
@@ -80,7 +80,7 @@ fn list(input: ParseStream, example: &str) -> syn::Result<Vec<Bound>> {
     while !input.is_empty() {
         let written = input.fork();
         let bound = bound(input)?;
-        // If another number follows, a comma is missing; anything else makes the first one part of an expression.
+        // If another number follows, a comma is missing. If anything else follows, the number is part of an expression.
         let is_whole = input.is_empty() || input.peek(Token![,]) || input.peek(Lit);
         given.push(bound.filter(|_| is_whole).ok_or_else(|| computed(&written, example))?);
         if !input.is_empty() {
@@ -90,7 +90,7 @@ fn list(input: ParseStream, example: &str) -> syn::Result<Vec<Bound>> {
     Ok(given)
 }
 
-/// Reads the next number; `None` if something else follows.
+/// Reads the next number; `None` if something else follows, or the number is not finite or has a suffix other than `f64`.
 fn bound(input: ParseStream) -> syn::Result<Option<Bound>> {
     let minus: Option<Token![-]> = input.parse()?;
     if !input.peek(Lit) {
@@ -108,7 +108,7 @@ fn bound(input: ParseStream) -> syn::Result<Option<Bound>> {
     }))
 }
 
-/// The error for anything but a number, placed at all of it.
+/// Returns the error for an expression in place of a number, located at the whole expression.
 fn computed(input: ParseStream, example: &str) -> syn::Error {
     let mut written = TokenStream::new();
     while !input.is_empty() && (written.is_empty() || !input.peek(Token![,])) {
@@ -118,7 +118,7 @@ fn computed(input: ParseStream, example: &str) -> syn::Error {
     syn::Error::new_spanned(written, message)
 }
 
-/// Returns the bounds as `f64`; a bound that does not exceed the previous one is an error.
+/// Returns the bounds as `f64` literals; reports and leaves out a bound that does not exceed the previous one.
 fn ascending(given: Vec<Bound>, errors: &mut Errors) -> Vec<Literal> {
     let (mut bounds, mut last): (Vec<Literal>, Option<f64>) = (Vec::new(), None);
     for (value, written) in given {

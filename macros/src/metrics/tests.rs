@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Compares the errors, one per line.
+/// Checks that the declarations cause exactly the errors that contain `expected`, in this order.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let (_, errors) = model::parse(text.parse().unwrap());
@@ -14,7 +14,7 @@ fn check(text: &str, expected: &[&str]) {
     assert!(same, "{found:#?}");
 }
 
-/// Compares the errors of a histogram with these options.
+/// Checks the errors of a histogram with these options.
 #[track_caller]
 fn check_options(options: &str, expected: &[&str]) {
     check(&format!("static A: Histogram = \"tc_a_seconds\" {{ {options} }};"), expected);

@@ -1,4 +1,4 @@
-//! Units of metrics, which follow from the last word of the name, in Prometheus's spelling.
+//! Units of metrics. The unit follows from the last word of the name, before `_total`; the words are Prometheus's.
 
 use super::kind::Kind;
 
@@ -15,7 +15,7 @@ const UNITS: [(&str, &str); 26] = [
     ("kibibytes", "KiBy"),
     ("mebibytes", "MiBy"),
     ("gibibytes", "GiBy"),
-    // Prometheus's spelling of tebibytes; its exporters would append their word to any other.
+    // Prometheus's spelling of tebibytes: its exporters would append this word to a name that ends in any other.
     ("tibibytes", "TiBy"),
     ("kilobytes", "KBy"),
     ("megabytes", "MBy"),
@@ -33,25 +33,25 @@ const UNITS: [(&str, &str); 26] = [
     ("ratio", "1"),
 ];
 
-/// Returns the unit of a metric with this name, or an empty text.
+/// Returns the unit of a metric with this name; empty if the name does not end in a unit.
 pub(crate) fn of(kind: Kind, name: &str) -> &'static str {
     suffix(kind, name).map_or("", |(_, unit)| unit)
 }
 
-/// Returns the name without the word of its unit.
+/// Returns the name without the word of its unit; unchanged if the name has no unit.
 pub(crate) fn without(kind: Kind, name: &str) -> String {
     let base = base(kind, name);
     let stem = suffix(kind, name).and_then(|(word, _)| base.strip_suffix(word)?.strip_suffix('_'));
     format!("{}{}", stem.unwrap_or(base), ending(kind))
 }
 
-/// Returns the name with `word` as its unit.
+/// Returns the name with `word` as its unit, in place of the word of another unit.
 pub(crate) fn with(kind: Kind, name: &str, word: &str) -> String {
     let name = without(kind, name);
     format!("{}_{word}{}", base(kind, &name), ending(kind))
 }
 
-/// Returns the error of a unit that is declared beside the name and does not match it.
+/// Returns the error for a declared unit that does not match the name; `None` if it matches.
 pub(super) fn mistake(kind: Kind, name: &str, unit: &str) -> Option<String> {
     if unit == of(kind, name) {
         return None;
@@ -81,7 +81,7 @@ pub(super) fn mistake(kind: Kind, name: &str, unit: &str) -> Option<String> {
     })
 }
 
-/// Returns whether it is a UCUM unit, a rate of one, or an annotation.
+/// Returns whether `unit` is a known UCUM unit, an annotation such as `{request}`, or a rate of these, such as `By/s`.
 pub(super) fn is_known(unit: &str) -> bool {
     let is_one = |unit: &str| is_annotation(unit) || UNITS.iter().any(|(_, known)| unit == *known);
     match unit.split_once('/') {
@@ -90,7 +90,7 @@ pub(super) fn is_known(unit: &str) -> bool {
     }
 }
 
-/// Returns the last word and its unit, if it is one.
+/// Returns the last word of a name and its unit; `None` if the word is no unit, or the name is that of a rate.
 fn suffix(kind: Kind, name: &str) -> Option<(&'static str, &'static str)> {
     if is_rate(name) {
         return None;
@@ -101,12 +101,12 @@ fn suffix(kind: Kind, name: &str) -> Option<(&'static str, &'static str)> {
     (found.0 != "ratio" || kind.is_gauge()).then_some(*found)
 }
 
-/// Returns whether the name ends like `_bytes_per_second`, for which Prometheus has no unit.
+/// Returns whether the name contains `_per_`, as in `_bytes_per_second`: Prometheus has no units for rates.
 fn is_rate(name: &str) -> bool {
     name.contains("_per_")
 }
 
-/// Returns whether it is an annotation such as `{request}`, which names the counted thing and is not a unit.
+/// Returns whether `unit` is an annotation such as `{request}`, which names the counted thing and is not a unit.
 fn is_annotation(unit: &str) -> bool {
     let word = unit.strip_prefix('{').and_then(|unit| unit.strip_suffix('}'));
     word.is_some_and(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_graphic() && c != '{' && c != '}'))
@@ -116,7 +116,7 @@ fn base(kind: Kind, name: &str) -> &str {
     name.strip_suffix(ending(kind)).unwrap_or(name)
 }
 
-/// Returns the end of the name after the unit.
+/// Returns the end of names of this kind, after the unit: `_total` for counters, else empty.
 fn ending(kind: Kind) -> &'static str {
     if kind == Kind::Counter { "_total" } else { "" }
 }

@@ -15,13 +15,13 @@ use super::shape::{never_drops, peel};
 /// Statements that bind the arguments to their names again.
 #[derive(Default)]
 pub(crate) struct Rebound {
-    /// All bindings, inside the async block.
+    /// The bindings for the start of the async block.
     pub(crate) block: TokenStream,
-    /// The bindings that the span's fields use and the signature does not provide, for the place where the span begins.
+    /// The bindings that the span's fields use and the signature does not provide. They are generated where the span begins.
     pub(crate) fields: TokenStream,
 }
 
-/// Gives every argument of `sig` a plain name.
+/// Gives the arguments of `sig` plain names where possible; returns the statements that bind the user's patterns again.
 ///
 /// `needed` returns whether the span's fields use a name, which then has to be visible outside the block too.
 pub(crate) fn rebind(sig: &mut Signature, needed: impl Fn(&str) -> bool) -> Rebound {
@@ -42,8 +42,8 @@ pub(crate) fn rebind(sig: &mut Signature, needed: impl Fn(&str) -> bool) -> Rebo
 
 /// Rebinds, for a closure, the arguments that the body may assign to, if that does not change when they are dropped.
 ///
-/// Not arguments bound by reference: a captured reference keeps the caller's lifetime, so it could not be set to a local of the
-/// body.
+/// Without a new binding the closure captures the argument with the caller's lifetime, and the body could not assign a reference
+/// to a local variable to it. Arguments whose pattern contains `ref` are not rebound.
 pub(crate) fn rebind_mutable(sig: &mut Signature) -> TokenStream {
     let mut statements = TokenStream::new();
     let mut taken = Vec::new();
@@ -61,7 +61,7 @@ pub(crate) fn rebind_mutable(sig: &mut Signature) -> TokenStream {
     statements
 }
 
-/// Makes the block capture the whole of a variable, and marks it as used.
+/// Generates a statement that makes the block capture the whole of a variable, and marks the variable as used.
 ///
 /// Otherwise the block would capture only the fields of `self` that it mentions, and the rest would be dropped at the call. For
 /// names that only the span's fields mention, the compiler would warn that they are unused.
@@ -115,15 +115,15 @@ fn rebind_pattern(
     let names = pattern::names(&argument.pat);
     let reads: TokenStream = names.iter().filter(|name| needed(&name.to_string())).map(read).collect();
     if !reads.is_empty() && pattern::only_takes(&argument.pat) {
-        // The fields should see values and not references to parts of the argument. So the signature destructures it, and the
-        // block captures the named parts. Parts without a name are dropped at the call.
+        // The fields should see values and not references to parts of the argument. So the signature destructures the argument,
+        // and the block captures the named parts. Parts without a name are dropped at the call.
         let (inner, parts) = pattern::split(&mut argument.pat, needed);
         argument.attrs.extend(attrs.allowed());
         rebound.block.extend(quote_spanned!(site=> #attrs let #inner = #parts; #reads));
         return;
     }
     if mentions_needed(&argument.pat, needed) && (reads.is_empty() || !pattern::only_borrows(&argument.pat)) {
-        // The signature binds the names for both, and the block captures the ones it mentions.
+        // The signature binds the names for the fields and for the block, which captures the names that it mentions.
         argument.attrs.extend(attrs.moved.iter().cloned());
         return;
     }
@@ -140,8 +140,9 @@ fn rebind_pattern(
     }
 }
 
-/// Returns the name of an argument in the signature: the user's, for the documentation, with a hygiene that separates it from the
-/// user's variables; else a generated one.
+/// Returns the name of an argument in the signature. The user's name is kept for the documentation, with our hygiene, which
+/// separates it from the user's variables. A pattern, a name that starts with `_` and a repeated name are replaced by a generated
+/// name.
 fn outer_name(pat: &Pat, index: usize, taken: &mut Vec<Ident>) -> Ident {
     let site = Span::mixed_site();
     let name = simple(pat).map(|(_, mut name)| {
@@ -167,8 +168,8 @@ struct LetAttributes {
 }
 
 impl LetAttributes {
-    /// Returns the levels for a second binding of the same name, with `expect` as `allow`, because only one binding can meet an
-    /// expectation.
+    /// Returns the `allow` and `expect` levels for a second binding of the same name, all as `allow`, because only one binding
+    /// can meet an expectation.
     fn allowed(&self) -> Vec<Attribute> {
         let levels = self.moved.iter().filter(|attr| attr.path().is_ident("allow") || attr.path().is_ident("expect"));
         let lists = levels.filter_map(|attr| match &attr.meta {
@@ -190,7 +191,7 @@ fn split_attributes(attrs: &mut Vec<Attribute>) -> LetAttributes {
     LetAttributes { cfg: attrs.iter().filter(|attr| is_cfg(attr)).cloned().collect(), moved }
 }
 
-/// Matches `name` or `mut name`.
+/// Returns the `mut`, if any, and the name of the pattern `name` or `mut name`; `None` for other patterns.
 fn simple(pat: &Pat) -> Option<(TokenStream, Ident)> {
     match pat {
         Pat::Ident(PatIdent { by_ref: None, mutability, ident, subpat: None, .. }) => {

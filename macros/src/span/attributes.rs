@@ -1,11 +1,11 @@
-//! How the other attributes of a function affect its expansion.
+//! Finds the other attributes of a function that affect its expansion.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::Attribute;
 use syn::parse::{ParseStream, Parser};
 
-/// Built-in attributes that work with any signature.
+/// Attributes that work with any signature: built-in ones, and `tc_metric`.
 const BUILT_IN: [&str; 24] = [
     "doc",
     "inline",
@@ -37,7 +37,8 @@ const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
 /// Returns whether other attributes require that a function remains an `async fn`.
 ///
-/// Attribute macros such as `#[tokio::test]` require one, and `#[must_use]` refers to the awaited value there.
+/// Every attribute that is not known to work with any signature counts: attribute macros such as `#[tokio::test]` require an
+/// `async fn`, and `#[must_use]` on an `async fn` refers to the awaited value.
 pub(crate) fn demand_async(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| {
         let first = attr.path().segments.first();
@@ -45,7 +46,7 @@ pub(crate) fn demand_async(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// Returns `#[track_caller]`, with which a body must not move into a closure.
+/// Returns `#[track_caller]`, if present. The body must then not move into a closure, where the caller would be a wrong one.
 pub(crate) fn track_caller(attrs: &[Attribute]) -> Option<&Attribute> {
     attrs.iter().find(|attr| attr.path().is_ident("track_caller"))
 }
@@ -58,19 +59,19 @@ pub(crate) fn is_cfg(attr: &Attribute) -> bool {
     attr.path().is_ident("cfg")
 }
 
-/// Returns whether this is `#[tc_span]`, imported under any path.
+/// Returns whether this is `#[tc_span]`, with or without a path before the name.
 pub(crate) fn is_span(attr: &Attribute) -> bool {
     is_last(attr, "tc_span")
 }
 
-/// Returns whether this is `#[tc_metric]`, imported under any path.
+/// Returns whether this is `#[tc_metric]`, with or without a path before the name.
 pub(crate) fn is_metric(attr: &Attribute) -> bool {
     is_last(attr, "tc_metric")
 }
 
-/// Removes the attributes for which `is_ours` is true from those of an item.
+/// Removes the attributes for which `is_ours` is true from an item; returns these attributes and the rest of the item.
 ///
-/// The item is not parsed for that, so that an unsupported item causes an error from one attribute only.
+/// The item itself is not parsed here, so that an unsupported item causes an error from one attribute only.
 pub(crate) fn take(item: TokenStream, is_ours: fn(&Attribute) -> bool) -> (Vec<Attribute>, TokenStream) {
     let split = |input: ParseStream| Ok((input.call(Attribute::parse_outer)?, input.parse::<TokenStream>()?));
     match split.parse2(item.clone()) {
@@ -82,8 +83,8 @@ pub(crate) fn take(item: TokenStream, is_ours: fn(&Attribute) -> bool) -> (Vec<A
     }
 }
 
-/// Returns the attribute with a marker in place of its options. The marker disables it, because its mistakes were already
-/// reported.
+/// Returns the attribute with a marker in place of its options. The marker disables the attribute, which was already handled
+/// together with the other one.
 pub(crate) fn reported(attr: &Attribute) -> TokenStream {
     let (path, word) = (attr.path(), Ident::new(REPORTED, Span::mixed_site()));
     quote!(#[#path(#word)])

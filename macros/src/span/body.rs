@@ -2,7 +2,8 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-/// Splits `#![…]` off the top of a body, as outer attributes for the function.
+/// Splits the inner attributes `#![…]` off the top of a body; returns them as outer attributes for the function, and the rest of
+/// the body.
 pub(crate) fn hoist_inner_attributes(body: &Group) -> (TokenStream, Group) {
     let mut hoisted = TokenStream::new();
     let tokens: Vec<TokenTree> = body.stream().into_iter().collect();
@@ -59,7 +60,7 @@ fn formats(literal: &str, name: &str) -> bool {
     literal.contains('{') && literal.split(|c| !is_part(c)).any(|word| word == name)
 }
 
-/// The value of a tail expression, if it is visible.
+/// The kind of value that a tail expression visibly creates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Makes {
     Future,
@@ -75,14 +76,14 @@ pub(crate) struct Tail {
     after: TokenStream,
     /// The argument list of `Box::pin`, if the target is inside one.
     pin: Option<Group>,
-    /// Whether the target may be wrapped in place: the tail is the only exit of the body.
+    /// True if the body has no `return` before the tail, so that the target can be wrapped in place.
     only_exit: bool,
-    /// Whether the body contains nothing else, so that none of it runs before the future does.
+    /// True if the body contains nothing but the tail, so that no code of the body runs before the future is polled.
     pub(crate) is_whole_body: bool,
 }
 
 impl Tail {
-    /// Finds the tail at the end of a body.
+    /// Returns the tail at the end of a body; `None` if the body does not visibly end in a future or stream.
     pub(crate) fn find(body: &Group) -> Option<Self> {
         let tokens: Vec<TokenTree> = body.stream().into_iter().collect();
         let end = without_boxed(&tokens, without_cast(&tokens));
@@ -105,7 +106,7 @@ impl Tail {
         Some(Self { makes, target, before, after, pin, only_exit, is_whole_body: path == 0 })
     }
 
-    /// Returns whether the target can be wrapped in place, so that the rest of the body is unchanged.
+    /// Returns whether the body has no `return` before the tail, so that the target can be wrapped in place.
     pub(crate) fn is_only_exit(&self) -> bool {
         self.only_exit
     }
@@ -133,7 +134,8 @@ pub(crate) fn regroup(group: &Group, tokens: TokenStream) -> Group {
     new
 }
 
-/// Finds `async {…}`, `async move {…}` or `path::stream! {…}` that ends at `end`; returns its start and what it creates.
+/// Finds `async {…}`, `async move {…}` or `path::stream! {…}` that ends at `end`; returns its start and the kind of value that it
+/// creates.
 fn target_at(tokens: &[TokenTree], end: usize) -> Option<(usize, Makes)> {
     match &tokens[..end] {
         [.., word, block] if is_word(word, "async") && is_brace(block) => Some((end - 2, Makes::Future)),
@@ -147,7 +149,8 @@ fn target_at(tokens: &[TokenTree], end: usize) -> Option<(usize, Makes)> {
     }
 }
 
-/// Finds `Box::pin(target)` that ends at `end`; returns the start of its arguments and the argument list.
+/// Finds `Box::pin(target)` that ends at `end`; returns the index of its argument list, the kind of value that the target
+/// creates, and the argument list.
 fn pinned_at(tokens: &[TokenTree], end: usize) -> Option<(usize, Makes, Option<Group>)> {
     let [.., owner, colon, colon2, function, TokenTree::Group(group)] = &tokens[..end] else {
         return None;
@@ -163,7 +166,7 @@ fn pinned_at(tokens: &[TokenTree], end: usize) -> Option<(usize, Makes, Option<G
     }
 }
 
-/// Removes `as Type` from the end.
+/// Returns the end of the tail without a final `as Type`.
 fn without_cast(tokens: &[TokenTree]) -> usize {
     let cast = tokens.iter().rposition(|token| is_word(token, "as") || is_punct(token, ';'));
     match cast {
@@ -172,7 +175,7 @@ fn without_cast(tokens: &[TokenTree]) -> usize {
     }
 }
 
-/// Removes `.boxed()` from the end.
+/// Returns the end of the tail without a final `.boxed()` or `.boxed_local()`.
 fn without_boxed(tokens: &[TokenTree], end: usize) -> usize {
     match &tokens[..end] {
         [.., dot, name, call]
@@ -186,7 +189,8 @@ fn without_boxed(tokens: &[TokenTree], end: usize) -> usize {
     }
 }
 
-/// Moves back from `at` over `a::b::`, with or without a leading `::`.
+/// Returns the start of the path `a::b::` that ends at `at`, including a leading `::`. If `at` is an argument list, the word
+/// before the list belongs to the path.
 fn start_of_path(tokens: &[TokenTree], mut at: usize) -> usize {
     if matches!(tokens.get(at), Some(TokenTree::Group(_))) && at > 0 {
         at -= 1; // From the argument list to the last word of the path.

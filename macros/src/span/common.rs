@@ -1,8 +1,7 @@
-//! The common case, read token by token: `#[tc_span("A/B")]` on a `fn` whose signature is simple.
+//! Expands the common case token by token: `#[tc_span("A/B")]` on a `fn` whose signature is simple.
 //!
-//! Users compile this crate without optimisation, and then parsing with `syn` takes most of the time of an expansion. Everything
-//! that is not trivially readable, mistakes included, is left to the other modules, which generate the same tokens for the input
-//! accepted here.
+//! Users compile this crate without optimisation, and then parsing with `syn` takes most of the time of an expansion. Any other
+//! input, including every mistake, is left to the other modules. They generate the same tokens for the input accepted here.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span as Site, TokenStream, TokenTree};
 use quote::quote_spanned;
@@ -19,11 +18,12 @@ enum Returns {
     Value,
     /// A `Result` with arguments.
     Result,
-    /// Anything else.
+    /// A type that may be an alias of a `Result` or of a future.
     Anything,
 }
 
-/// Expands the function; `None` if the function or its options are not that simple.
+/// Expands the function; `None` if the function or its options are not simple, the runtime is not found, or telemetry is compiled
+/// out.
 pub(super) fn expand(args: &TokenStream, item: &TokenStream) -> Option<TokenStream> {
     let krate = Krate::default();
     if cfg!(feature = "off") || !krate.is_found() {
@@ -69,7 +69,7 @@ fn expand_body(
     )
 }
 
-/// Returns the closure's return type: our arrow, the user's type.
+/// Returns the return type of the closure: the tokens of `output`, with the arrow located at `site`.
 fn respanned_arrow(output: &[TokenTree], site: Site) -> impl Iterator<Item = TokenTree> {
     output.iter().enumerate().map(move |(at, token)| {
         let mut token = token.clone();
@@ -80,7 +80,7 @@ fn respanned_arrow(output: &[TokenTree], site: Site) -> impl Iterator<Item = Tok
     })
 }
 
-/// Returns the only argument, if it is a valid span name.
+/// Returns the only argument and its text, if it is a valid span name.
 fn name(args: &TokenStream) -> Option<(Literal, String)> {
     let mut args = args.clone().into_iter();
     let (Some(TokenTree::Literal(literal)), None) = (args.next(), args.next()) else { return None };
@@ -95,7 +95,8 @@ fn has_inner_attributes(body: &Group) -> bool {
     tokens.next().is_some_and(|token| is_punct(&token, '#')) && tokens.next().is_some_and(|token| is_punct(&token, '!'))
 }
 
-/// Returns the index of the arguments, after attributes, visibility, `fn`, name and type parameters.
+/// Returns the index of the argument list, after attributes, visibility, `fn`, name and type parameters. `None` if another token
+/// precedes the list, or an attribute affects the expansion.
 fn arguments_at(tokens: &[TokenTree]) -> Option<usize> {
     let mut at = 0;
     while is_punct(tokens.get(at)?, '#') {
@@ -127,7 +128,7 @@ fn is_special(attribute: &Group) -> bool {
         .any(|token| word(&token).is_some_and(|word| matches!(&*word, "tc_span" | "tc_metric" | "track_caller")))
 }
 
-/// Returns the index after the `<..>` that starts at `at`.
+/// Returns the index after the `<..>` that starts at `at`; `None` if it is not closed.
 fn behind_angles(tokens: &[TokenTree], at: usize) -> Option<usize> {
     let mut depth = 0;
     for index in at..tokens.len() {
@@ -146,7 +147,7 @@ fn behind_angles(tokens: &[TokenTree], at: usize) -> Option<usize> {
     None
 }
 
-/// Returns whether the closure captures by move, because no argument has a destructor. `None` if there is a pattern.
+/// Returns whether the closure captures by move, because no argument has a destructor. `None` if an argument is not simple.
 fn moves(list: &Group) -> Option<bool> {
     let tokens: Vec<TokenTree> = list.stream().into_iter().collect();
     let (mut moves, mut start) = (true, 0);
@@ -161,7 +162,8 @@ fn moves(list: &Group) -> Option<bool> {
     Some(moves)
 }
 
-/// Returns whether an argument has no destructor, as far as its type shows. `None` if it is not `name: Type` or a plain `self`.
+/// Returns whether an argument has no destructor, as far as its type shows. `None` if the argument is not `name: Type`, `self` or
+/// `&self`, or its type is not simple.
 fn never_drops(argument: &[TokenTree]) -> Option<bool> {
     match argument {
         [first, .., receiver] if is_punct(first, '&') => {
@@ -184,7 +186,7 @@ fn never_drops(argument: &[TokenTree]) -> Option<bool> {
     }
 }
 
-/// Returns the arrow and the type after it, up to a `where`, and what the type shows.
+/// Returns the arrow with the return type, without a `where` clause, and the kind of the type. `None` if the type is not simple.
 fn output(tokens: &[TokenTree]) -> Option<(&[TokenTree], Returns)> {
     let end = tokens.iter().position(|token| word(token).is_some_and(|word| word == "where")).unwrap_or(tokens.len());
     let output = &tokens[..end];
@@ -225,7 +227,8 @@ fn returned(ty: &[TokenTree]) -> Option<Returns> {
     }
 }
 
-/// Classifies a type by the last word of `a::b::Type<..>`.
+/// Classifies a type by the last word of `a::b::Type<..>`. `None` for other types, and for those that may contain or be a future
+/// or a stream.
 fn by_last_word(ty: &[TokenTree]) -> Option<Returns> {
     let mut at = 0;
     let (last, has_arguments) = loop {
@@ -238,7 +241,7 @@ fn by_last_word(ty: &[TokenTree]) -> Option<Returns> {
         }
     };
     match &*last {
-        // Both may contain a future.
+        // `Box` and `Pin` may contain a future.
         "Box" | "Pin" => None,
         last if is_never_result(last) => Some(Returns::Value),
         last if is_result(last, has_arguments) => Some(Returns::Result),

@@ -1,7 +1,8 @@
 //! `#[tc_span(component = "…")]` on an `impl` block: names the spans of its methods.
 //!
-//! The block is not parsed and its methods are not expanded here. Only their attributes are completed, so that other attributes
-//! of the block, such as `#[async_trait]`, see the methods first, whether they are above or below.
+//! The block is not parsed and its methods are not expanded here. Only the attributes of the methods are added or completed, so
+//! that other attributes of the block, such as `#[async_trait]`, see the methods first, whether these attributes are above or
+//! below ours.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -37,7 +38,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenS
     Ok(all)
 }
 
-/// Matches `impl Trait for Type`; the `for` of `for<'a>` does not count.
+/// Returns whether the header is that of `impl Trait for Type`; the `for` of `for<'a>` does not count.
 fn is_trait_impl(header: &[TokenTree]) -> bool {
     header.windows(2).any(|pair| match pair {
         [TokenTree::Ident(word), TokenTree::Punct(punct)] => word == "for" && punct.as_char() != '<',
@@ -67,7 +68,7 @@ struct Block {
     component: String,
     options: Options,
     parameters: Option<Vec<Ident>>,
-    /// With `methods = pub`, whether methods without `pub` count too: those of a trait implementation are as public as the trait.
+    /// True if `methods = pub` includes methods without `pub`: in a trait implementation, methods are as public as the trait.
     every: bool,
 }
 
@@ -93,7 +94,8 @@ impl Block {
         };
         if self.adds_span(&attrs, &vis, &rest) {
             let (krate, args) = (self.options.krate.root(), self.arguments(TokenStream::new(), Some(name), None));
-            // An attribute's location is that of its span, and the catalogue should show the method, not the block.
+            // The new attribute has the location of the method's name, because the catalogue should show the method, not the
+            // block.
             out.extend(quote_spanned!(name.span()=> #[#krate::tc_span(#args)]));
         }
         for attr in &attrs {
@@ -104,7 +106,7 @@ impl Block {
         Ok(())
     }
 
-    /// Returns whether `methods = pub` adds a span to a method that has none.
+    /// Returns whether `methods = pub` adds a span to this method: if it is public, not `const`, and has no `tc_span`.
     fn adds_span(&self, attrs: &[Attribute], vis: &Visibility, rest: &[TokenTree]) -> bool {
         let public = self.every || matches!(vis, Visibility::Public(_));
         let is_const = matches!(rest.first(), Some(TokenTree::Ident(word)) if word == "const");
@@ -131,7 +133,8 @@ impl Block {
         quote!(#pound #group)
     }
 
-    /// Returns the arguments with the crate, with a name derived from `function` if given, and with the option `parameters`.
+    /// Returns `args` with three additions: a span name derived from `function`, unless `args` has a name or `db`; the block's
+    /// `crate`, unless `args` sets it; and the option `parameters`.
     fn arguments(&self, args: TokenStream, function: Option<&Ident>, parameters: Option<TokenStream>) -> TokenStream {
         let starts_with_name = matches!(args.clone().into_iter().next(), Some(TokenTree::Literal(_)));
         let named = starts_with_name || has_option(&args, "db");

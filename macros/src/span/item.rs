@@ -13,7 +13,7 @@ pub(crate) struct Function {
     pub(crate) body: Group,
 }
 
-/// The attribute of ours that is on an item.
+/// The attribute that is being expanded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attr {
     Span,

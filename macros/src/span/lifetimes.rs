@@ -20,7 +20,7 @@ pub(crate) fn name_elided(sig: &mut Signature) {
     }
 }
 
-/// The lifetimes that were named.
+/// The names given so far.
 struct Names(Vec<Lifetime>);
 
 impl Names {
@@ -70,7 +70,7 @@ impl Names {
         }
     }
 
-    /// Skips `Fn(&str)`, whose lifetimes belong to each call.
+    /// Names the elided lifetimes in a path, except those in `Fn(&str)`, which belong to each call.
     fn path(&mut self, path: &mut Path) {
         for segment in &mut path.segments {
             if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {

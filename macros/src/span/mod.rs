@@ -60,8 +60,8 @@ pub(crate) fn metric_attribute(args: TokenStream, item: TokenStream) -> TokenStr
 
 /// Returns the expansion of an item, or the error and the unchanged item, so that one mistake gives one error.
 ///
-/// The first of the two attributes removes the other one, and expands both together. After an error the removed one, `taken`, is
-/// added again with a marker that disables it; otherwise the compiler would warn that its import is unused.
+/// The first of `tc_span` and `tc_metric` on a function removes the other one, `taken`, and expands both together. The removed
+/// attribute is added again with a marker that disables it; otherwise the compiler would warn that its import is unused.
 fn kept_on_error(
     taken: &[Attribute],
     item: &TokenStream,
@@ -77,7 +77,8 @@ fn kept_on_error(
     }
 }
 
-/// Returns the arguments of the only attribute among `attrs`, and its location.
+/// Returns the arguments and the location of the attribute in `attrs`; `None` if there is no attribute. Several are an error with
+/// `message`.
 fn only(attrs: &[Attribute], message: &str) -> syn::Result<Option<(TokenStream, Site)>> {
     if let Some(second) = attrs.get(1) {
         return Err(syn::Error::new_spanned(second, message));

@@ -17,9 +17,9 @@ use crate::diagnostics::Errors;
 pub(crate) struct Wrapped {
     pub(crate) telemetry: Telemetry,
     pub(crate) function: Function,
-    /// Attributes from inside the body.
+    /// Inner attributes (`#![..]`) from the top of the body.
     pub(crate) hoisted: TokenStream,
-    /// The body without them.
+    /// The body without `hoisted`.
     pub(crate) body: Group,
     pub(crate) form: Form,
     /// The value that the span observes.
@@ -41,7 +41,7 @@ pub(crate) enum Form {
     Async,
     /// An `async fn` that has to remain one.
     KeptAsync,
-    /// An `async fn` that returns a stream, which the span covers too.
+    /// An `async fn` that returns a stream. The span covers the future and then the stream.
     AsyncStream,
     /// A function that returns a future, which the span covers.
     Future { opaque: bool, tail: Option<Tail> },
@@ -51,9 +51,9 @@ pub(crate) enum Form {
 
 /// The value that is observed at the end of a call.
 pub(crate) enum Observe {
-    /// Nothing: the value is certainly not a `Result`, or the user does not want it.
+    /// No value: it is certainly not a `Result`, or the options exclude it.
     Nothing,
-    /// The value. Its type is given where the compiler may not have inferred it yet.
+    /// The value, with its type where the compiler may not have inferred the type yet.
     Value(Option<Box<Type>>),
 }
 
@@ -104,7 +104,7 @@ impl Wrapped {
     }
 }
 
-/// Returns the name of the span.
+/// Returns the name of the span. A missing name is reported, and an empty text returned.
 pub(crate) fn name(options: &Options, function: &Function, errors: &mut Errors) -> String {
     match (&options.name, &options.database) {
         (Some(name), _) => name.value(),
@@ -148,7 +148,7 @@ fn check_guarded(options: &Options, function: &Function, errors: &mut Errors) {
     }
 }
 
-/// Reports `busy` where nothing is polled. An unknown type may be an alias of a future.
+/// Reports `busy` on a function that returns no future or stream. A return type that may be an alias of a future is accepted.
 fn check_busy(options: &Options, function: &Function, form: &Form, errors: &mut Errors) {
     let is_call = matches!(form, Form::Call | Form::Guarded) && !constructs(options);
     let never_future = |ty: Type| never_result(&ty) || named_result(&ty);
@@ -157,8 +157,8 @@ fn check_busy(options: &Options, function: &Function, form: &Form, errors: &mut 
     }
 }
 
-/// Reports `#[track_caller]` on a future that is not visibly created at the end of the body: it would be created in a closure,
-/// which has another caller.
+/// Reports `#[track_caller]` on a function whose future or stream is not visibly created at the end of the body: it would be
+/// created in a closure, which has another caller.
 fn check_in_place(tail: Option<&Tail>, function: &Function, errors: &mut Errors) {
     let moves = tail.is_none_or(|tail| !tail.is_only_exit());
     if let (true, Some(attribute)) = (moves, attributes::track_caller(&function.attrs)) {
@@ -166,7 +166,7 @@ fn check_in_place(tail: Option<&Tail>, function: &Function, errors: &mut Errors)
     }
 }
 
-/// Returns the form of an `async fn`, and the type of its output or of the stream's items.
+/// Returns the form of an `async fn`, and the type of its output or of the stream's items, if known.
 fn asynchronous(telemetry: &Telemetry, function: &Function, errors: &mut Errors) -> (Form, Option<Type>) {
     let (options, output) = (&telemetry.options, return_type(function));
     let cover = options.cover.as_ref().map(|(cover, _)| *cover);
@@ -186,7 +186,8 @@ fn asynchronous(telemetry: &Telemetry, function: &Function, errors: &mut Errors)
     }
 }
 
-/// Returns the form of any other function, and the type that is observed.
+/// Returns the form of a function that is not `async`, and the type of its value, of the future's output or of the stream's
+/// items, if known.
 fn plain(telemetry: &Telemetry, function: &Function, body: &Group, errors: &mut Errors) -> (Form, Option<Type>) {
     let options = &telemetry.options;
     let tail = Tail::find(body);
@@ -207,7 +208,8 @@ fn plain(telemetry: &Telemetry, function: &Function, body: &Group, errors: &mut 
     }
 }
 
-/// Handles `future` or `stream` on a type that does not look like one; it may be an alias or a type of the user's.
+/// Returns the form for the option `future` or `stream` on a type that does not look like a future or stream, because it may be
+/// an alias or the user's own type. Reports the option if the type is certainly something else.
 fn named(options: &Options, function: &Function, makes: Makes, errors: &mut Errors) -> (Form, Option<Type>) {
     let returned = return_type(function);
     let written = options.cover.as_ref().map(|(_, written)| written);
@@ -247,7 +249,7 @@ fn return_type(function: &Function) -> Option<Type> {
     }
 }
 
-/// The error for a function that returns a future or a stream without an option that sets what is covered.
+/// Returns the error for a function that returns `made`, a future or a stream, without the option that covers it.
 fn makes(telemetry: &Telemetry, made: &str) -> String {
     let what = telemetry.subject();
     format!(

@@ -30,9 +30,9 @@ pub(crate) fn names(pat: &Pat) -> Vec<Ident> {
     bindings(pat).into_iter().map(|name| name.ident).collect()
 }
 
-/// Makes the bindings of `pat` immutable, and gives our hygiene to those that are not `needed` outside.
+/// Makes the bindings of `pat` immutable, and gives our hygiene to those that the span's fields do not need.
 ///
-/// Returns how the user's variables are bound again inside: a pattern and its value.
+/// Returns a pattern and its value, which bind the user's variables again inside the block.
 pub(crate) fn split(pat: &mut Pat, needed: impl Fn(&str) -> bool) -> (TokenStream, TokenStream) {
     let before = bindings(pat);
     each(pat, &mut |name| {
@@ -52,7 +52,7 @@ fn without_inner(name: &PatIdent) -> TokenStream {
     PatIdent { subpat: None, ..name.clone() }.into_token_stream()
 }
 
-/// Returns every binding once, although each side of an or-pattern contains it.
+/// Returns each binding of `pat` once, even if several cases of an or-pattern contain it.
 fn bindings(pat: &Pat) -> Vec<PatIdent> {
     let mut found: Vec<PatIdent> = Vec::new();
     each(&mut pat.clone(), &mut |name| {

@@ -1,4 +1,4 @@
-//! Classifies the return type of a function: nothing, a future, a stream, certainly not a `Result`, or unknown.
+//! Classifies types by their spelling: futures and streams, types that are certainly not a `Result`, types without a destructor.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -11,8 +11,8 @@ use syn::{
 const FUTURES: [&str; 3] = ["Future", "TryFuture", "FusedFuture"];
 const STREAMS: [&str; 3] = ["Stream", "TryStream", "FusedStream"];
 
-/// Types that are never a `Result` or a future whose work is still to run. An alias of the same name would only lose its error
-/// report.
+/// Names of types that are neither a `Result` nor a future whose work is still to run. If the user's alias of a `Result` has such
+/// a name, its errors are not reported.
 const NEVER_RESULT: [&str; 31] = [
     "bool",
     "char",
@@ -59,7 +59,7 @@ pub(crate) enum Shape {
 pub(crate) struct Made {
     /// The output of the future or the item type of the stream, if the signature names it.
     pub(crate) output: Option<Type>,
-    /// True for `impl Future` and `impl Stream`, which a wrapper type may replace. Any other type has to stay.
+    /// True for `impl Future` and `impl Stream`, which a wrapper type may replace. Any other return type has to stay.
     pub(crate) opaque: bool,
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn never_result(ty: &Type) -> bool {
     }
 }
 
-/// As `never_result`, for the last word of a path.
+/// Returns whether a type whose path ends in this word is certainly not a `Result`.
 pub(crate) fn is_never_result(word: &str) -> bool {
     NEVER_RESULT.contains(&word)
 }
@@ -103,13 +103,13 @@ pub(crate) fn may_be_future(ty: &Type) -> bool {
     }
 }
 
-/// Returns whether the last word of a path is `Result<..>`. Without arguments, or as the end of another name, it may be an alias
-/// of anything.
+/// Returns whether a path ends in `Result<..>`. `Result` without arguments, or a name that only ends in `Result`, may be an alias
+/// of any type.
 pub(crate) fn is_result(word: &str, has_arguments: bool) -> bool {
     word == "Result" && has_arguments
 }
 
-/// Types that are `Copy`. An alias of the same name with a destructor would be dropped a little earlier.
+/// Names of types that are `Copy`. If the user's own type has such a name and a destructor, it is dropped a little earlier.
 const COPY: [&str; 19] = [
     "bool",
     "char",
@@ -132,8 +132,8 @@ const COPY: [&str; 19] = [
     "SystemTime",
 ];
 
-/// Returns whether no argument has a destructor, judged by the signature and by `labels`, the arguments that are label values.
-/// Labels are `Copy`; an argument that is not, but converts to a label, would be dropped a little earlier.
+/// Returns whether no argument has a destructor, judged by the signature. Arguments in `labels` are label values, which are
+/// `Copy`; one that is not, because it only converts to a label, would be dropped a little earlier.
 pub(crate) fn nothing_to_drop(sig: &Signature, labels: &[&Ident]) -> bool {
     sig.inputs.iter().all(|input| match input {
         FnArg::Receiver(receiver) => matches!(receiver.kind, ReceiverKind::Reference(..)),
@@ -147,7 +147,8 @@ pub(crate) fn nothing_to_drop(sig: &Signature, labels: &[&Ident]) -> bool {
     })
 }
 
-/// Matches a path without arguments, except `String`, the only other type that interned labels accept.
+/// Returns whether the type may be a label: a path without arguments, except `String`, which interned labels accept although it
+/// has a destructor.
 fn could_be_label(ty: &Type) -> bool {
     match peel(ty) {
         Type::Path(path) => {
@@ -178,7 +179,8 @@ pub(crate) fn named_result(ty: &Type) -> bool {
     matches!(peel(ty), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident.to_string().ends_with("Result")))
 }
 
-/// Returns the type with every `impl Trait` in it left to inference; `None` if nothing would remain.
+/// Returns the type with `_` for every `impl Trait` in it; `None` if only `_` would remain, or an `impl Trait` cannot be
+/// replaced.
 pub(crate) fn inferred(ty: &Type) -> Option<TokenStream> {
     let tokens = ty.to_token_stream();
     if !has_impl(tokens.clone()) {
@@ -190,7 +192,7 @@ pub(crate) fn inferred(ty: &Type) -> Option<TokenStream> {
     (!has_impl(tokens.clone()) && tokens.to_string() != "_").then_some(tokens)
 }
 
-/// Removes parentheses and the invisible groups of `macro_rules!`.
+/// Returns the type without parentheses and the invisible groups of `macro_rules!`.
 pub(crate) fn peel(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => peel(&group.elem),

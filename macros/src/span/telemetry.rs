@@ -9,8 +9,8 @@ use super::options::Options;
 pub(crate) struct Telemetry {
     /// The options of the span, and those that it shares with the metrics.
     pub(crate) options: Options,
-    /// The name of the span: `Component/Operation`, or that of a database call if it is known at compile time; `None` if there
-    /// are only metrics.
+    /// The name of the span: `Component/Operation`. For a database call, its name if known at compile time, else `db`. `None` if
+    /// there are only metrics.
     pub(crate) name: Option<String>,
     pub(crate) metrics: Option<Metrics>,
 }
@@ -21,7 +21,7 @@ impl Telemetry {
         Self { options, name: Some(name), metrics: None }
     }
 
-    /// Returns its name in errors.
+    /// Returns the name of this telemetry in errors.
     pub(crate) fn subject(&self) -> &'static str {
         match (&self.name, &self.metrics) {
             (Some(_), None) => "a span",
@@ -37,7 +37,7 @@ impl Telemetry {
         all
     }
 
-    /// Returns whether the span or the metrics use the value.
+    /// Returns whether attributes of the span or labels of the metrics are derived from the result.
     pub(crate) fn uses_result(&self) -> bool {
         !self.options.result.is_empty() || self.metrics.as_ref().is_some_and(|metrics| !metrics.results.is_empty())
     }

@@ -1,7 +1,7 @@
-//! Whole attributes: their expansions, and that an invalid attribute keeps its item.
+//! Checks the expansions of whole attributes, and that an invalid attribute keeps its item.
 //!
 //! `tests/expand/<name>.rs` is the input and `<name>.expanded.rs` beside it the expected expansion. `TC_BLESS=1 cargo test`
-//! rewrites the latter.
+//! rewrites the expected expansions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn split(source: &str) -> (Attr, TokenStream, TokenStream) {
     (attr, args.unwrap_or_default(), tokens.collect())
 }
 
-/// Reads the attributes of a function, with or without mistakes.
+/// Returns the model of a function, even if its attributes have mistakes; `None` if the item is not a function.
 fn read(source: &str) -> Option<Wrapped> {
     let (attr, args, item) = split(source);
     let others = if attr == Attr::Span { attributes::is_metric } else { attributes::is_span };
@@ -63,7 +63,7 @@ fn inputs() -> Vec<PathBuf> {
     let files = fs::read_dir(folder).expect("the folder of the inputs");
     let mut inputs: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
     inputs.retain(|path| !path.to_string_lossy().ends_with(".expanded.rs"));
-    // Only this file differs with the feature; functions without telemetry are tested separately.
+    // Only the expansion of `metrics.rs` differs with the feature; functions without telemetry are tested separately.
     inputs.retain(|path| !cfg!(feature = "off") || !path.ends_with("metrics.rs"));
     inputs.sort();
     inputs
@@ -101,13 +101,13 @@ fn compiled_out_the_types_are_checked() {
     assert!(result.contains("Tag::<R<A>>") && result.contains("|r| r.len()"), "{result}");
 }
 
-/// Compares the errors of an attribute, after which the item must follow unchanged.
+/// Checks the errors of an attribute, and that the unchanged item follows them.
 #[track_caller]
 fn check(source: &str, expected: &[&str]) {
     let (attr, args, item) = split(source);
     let found = if attr == Attr::Span { attribute(args, item.clone()) } else { metric_attribute(args, item.clone()) };
     let found = found.to_string();
-    // The other attribute is part of the error, and would repeat it.
+    // The other attribute is emitted before the item with a marker, so it is left out of the comparison.
     let others = if attr == Attr::Span { attributes::is_metric } else { attributes::is_span };
     let (_, item) = attributes::take(item, others);
     assert!(found.ends_with(&item.to_string()), "{found}");

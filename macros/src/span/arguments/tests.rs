@@ -1,4 +1,4 @@
-//! How arguments are rebound.
+//! Checks how arguments are rebound.
 
 use quote::quote;
 

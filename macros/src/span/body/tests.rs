@@ -8,7 +8,7 @@ fn body(text: &str) -> Group {
     Group::new(Delimiter::Brace, text.parse().unwrap())
 }
 
-/// Compares the kind of the tail, and the body with the target replaced by `X`.
+/// Checks the kind of the tail, and the body with the target replaced by `X`.
 #[track_caller]
 fn check(text: &str, makes: Makes, rewritten: &str) {
     let body = body(text);

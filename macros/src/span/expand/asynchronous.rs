@@ -1,7 +1,7 @@
 //! Generates an instrumented `async fn`.
 //!
-//! It becomes a `fn` that returns a future: an `async fn` around an async block would store its arguments twice, and would read
-//! parent and attributes at the first poll instead of at the call.
+//! The `async fn` becomes a `fn` that returns a future: an `async fn` around an async block would store its arguments twice, and
+//! would read parent and attributes at the first poll instead of at the call.
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -20,7 +20,7 @@ pub(super) fn future(wrapped: &Wrapped) -> TokenStream {
     converted(wrapped, |bindings, block| around(wrapped, bindings, block))
 }
 
-/// As `future`; the span continues with the stream that the future returns.
+/// Generates `fn f(..) -> impl Future` for an `async fn` that returns a stream. The span continues with the stream.
 pub(super) fn stream(wrapped: &Wrapped) -> TokenStream {
     let site = wrapped.site();
     let k = wrapped.telemetry.options.krate.private_as_of(site);
@@ -61,9 +61,10 @@ fn around(wrapped: &Wrapped, bindings: &TokenStream, block: &TokenStream) -> Tok
     quote_spanned!(site=> #otherwise #k::Instrumented::#wrap(#begin, #block, #observer))
 }
 
-/// Returns the signature, which ends in our type, followed by an empty `where` of the user's.
+/// Returns the signature. Unless it ends in a `where` clause, adds an empty `where` with the location of the user's `fn`.
 ///
-/// If a signature ended in our tokens, the compiler would treat the item as generated and would not lint it.
+/// If a signature ended in our tokens, such as our return type, the compiler would treat the item as generated and would not lint
+/// it.
 fn ending_in_user_tokens(sig: &Signature) -> TokenStream {
     match &sig.generics.where_clause {
         Some(clause) if !clause.predicates.is_empty() => sig.to_token_stream(),
@@ -90,7 +91,7 @@ fn return_future(sig: &mut Signature, k: &TokenStream) {
     sig.output = ReturnType::Type(syn::Token![->](site), Box::new(Type::Verbatim(future)));
 }
 
-/// Generates the body with a declared output type: without it coercions and `.into()` would not compile.
+/// Generates the body with a declared output type: without the type, coercions and `.into()` would not compile.
 fn typed_body(wrapped: &Wrapped, k: &TokenStream) -> TokenStream {
     let (site, body) = (Site::mixed_site(), &wrapped.body);
     let ReturnType::Type(_, ty) = &wrapped.function.sig.output else {
@@ -109,7 +110,7 @@ fn typed_body(wrapped: &Wrapped, k: &TokenStream) -> TokenStream {
     after(&output.unwrap_or_default(), body, site)
 }
 
-/// `!` is allowed only after an arrow.
+/// Returns another name of `!` if `ty` is `!`, which is allowed only after an arrow; `None` for other types.
 fn never(ty: &Type, k: &TokenStream) -> Option<TokenStream> {
     matches!(peel(ty), Type::Never(_)).then(|| quote_spanned!(Site::mixed_site()=> <fn() -> ! as #k::FnOutput>::Output))
 }

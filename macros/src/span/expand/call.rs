@@ -10,12 +10,12 @@ use super::super::model::Wrapped;
 use super::super::shape::{inferred, nothing_to_drop};
 use super::{after, callsite, in_our_edition, observer, with_body};
 
-/// The body runs in a closure, so that its value can be observed on every exit.
+/// Generates a function whose body runs in a closure, so that its value can be observed on every exit.
 ///
-/// If the span has more than a name, the same closure first begins the span: so attributes may borrow what the body consumes, the
-/// path for "on" is a single call that keeps nothing alive, and the path for "off" is the body alone. The closure captures as the
-/// body requires, so arguments are dropped as before. Only if nothing can be dropped does it capture by move, because then
-/// arguments in registers need not be stored for it.
+/// If the span has more than a name, the same closure first begins the span. So attributes may borrow values that the body
+/// consumes. A recorded call is a single call of the runtime, which keeps nothing alive; an unrecorded call runs the body alone.
+/// The closure captures as the body requires, so arguments are dropped as before. Only if nothing can be dropped does it capture
+/// by move, because then arguments in registers need not be stored for it.
 pub(super) fn observed(wrapped: &Wrapped) -> TokenStream {
     let (site, telemetry) = (wrapped.site(), &wrapped.telemetry);
     let k = telemetry.options.krate.private_as_of(site);
@@ -53,7 +53,8 @@ pub(super) fn observed(wrapped: &Wrapped) -> TokenStream {
     with_body(wrapped, &sig, new_body)
 }
 
-/// Keeps the body in place, as `#[track_caller]` requires; its value is not observed.
+/// Generates a function whose body stays in place after a guard, as `#[track_caller]` requires; the value of the body is not
+/// observed.
 pub(super) fn guarded(wrapped: &Wrapped) -> TokenStream {
     let site = Site::mixed_site();
     let (callsite, enter) = (callsite::declare(wrapped), callsite::enter(&wrapped.telemetry, site));
@@ -61,7 +62,8 @@ pub(super) fn guarded(wrapped: &Wrapped) -> TokenStream {
     with_body(wrapped, &wrapped.function.sig, after(&guard, &wrapped.body, site))
 }
 
-/// Returns the return type for a closure around the body, so that coercions and inference work as before.
+/// Returns the return type for a closure around the body, so that coercions and inference work as before. `None` if the function
+/// has no return type.
 pub(super) fn closure_output(output: &ReturnType, site: Site) -> Option<TokenStream> {
     let ReturnType::Type(_, ty) = output else {
         return None;

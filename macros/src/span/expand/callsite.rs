@@ -16,7 +16,7 @@ pub(super) fn declare(wrapped: &Wrapped) -> TokenStream {
     quote_spanned!(wrapped.opening()=> #meter #callsite)
 }
 
-/// As `declare`, without the metrics.
+/// Generates `static __TC_CALLSITE` and the aliases of the keys, without the metrics.
 pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
     let options = &telemetry.options;
     let k = options.krate.private_as_of(site);
@@ -36,7 +36,7 @@ pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
     quote_spanned!(site=> #aliases #item)
 }
 
-/// As `declare_at`, for a span with nothing but a name. `place` is the location of the name.
+/// Generates `static __TC_CALLSITE` of a span with nothing but a name. `place` is the location of the name.
 pub(crate) fn plain(krate: &Krate, name: &str, place: Site, site: Site) -> TokenStream {
     let (k, new) = (krate.private_as_of(site), named(krate, name, place));
     krate.in_spans(&quote_spanned!(site=> static __TC_CALLSITE: #k::Callsite = #new;), site)
@@ -47,7 +47,7 @@ fn new(telemetry: &Telemetry, site: Site) -> TokenStream {
     named(&telemetry.options.krate, telemetry.name.as_deref().unwrap_or_default(), place)
 }
 
-/// Generates the callsite with its name and its crate. Its location is that of the name.
+/// Generates the call that creates the callsite from its name and crate. The location of the name becomes that of the callsite.
 fn named(krate: &Krate, name: &str, place: Site) -> TokenStream {
     let (package, version) = declaring_crate();
     let (text, bytes) = (format!("{name}\n{package}\n{version}"), name.len() as u16);
@@ -64,12 +64,13 @@ pub(super) fn reference(telemetry: &Telemetry, site: Site) -> TokenStream {
     }
 }
 
-/// Returns whether the telemetry is a span without fields and metrics.
+/// Returns whether the telemetry is only a span: no metrics, no fields and no `parent` option.
 pub(super) fn is_plain(telemetry: &Telemetry) -> bool {
     telemetry.metrics.is_none() && telemetry.options.parent.is_none() && !telemetry.options.has_fields()
 }
 
-/// Generates the span and metrics of a future or stream, after statements that bind the variables used by the fields.
+/// Generates the expression that begins the span and metrics of a future or stream. `bindings` bind the variables that the fields
+/// use.
 pub(super) fn begin(telemetry: &Telemetry, bindings: &TokenStream, site: Site) -> TokenStream {
     let (k, reference) = (telemetry.options.krate.private_as_of(site), reference(telemetry, site));
     let begin = beginning(telemetry, site);
@@ -79,7 +80,7 @@ pub(super) fn begin(telemetry: &Telemetry, bindings: &TokenStream, site: Site) -
     }
 }
 
-/// Generates a guard that is entered at once.
+/// Generates the expression that begins the span and metrics, and returns a guard of the entered span.
 pub(super) fn enter(telemetry: &Telemetry, site: Site) -> TokenStream {
     let (k, reference) = (telemetry.options.krate.private_as_of(site), reference(telemetry, site));
     let begin = beginning(telemetry, site);

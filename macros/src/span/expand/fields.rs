@@ -1,4 +1,4 @@
-//! Generates the values recorded when a span begins: attributes, inherited keys, links.
+//! Generates the values recorded when a span begins: attributes, shared keys, links.
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -17,7 +17,7 @@ pub(super) fn closure(options: &Options, site: Site) -> TokenStream {
     quote_spanned!(site=> |#start| { #statements })
 }
 
-/// Generates the statements of that closure; they use `__tc_start`.
+/// Generates the statements that fill a new span, `__tc_start`.
 pub(super) fn statements(options: &Options) -> TokenStream {
     let mut statements = TokenStream::new();
     if let Some(database) = &options.database {
@@ -29,7 +29,8 @@ pub(super) fn statements(options: &Options) -> TokenStream {
     statements
 }
 
-/// Generates an alias for each key, which all other code uses, so that an unresolved path gives one error.
+/// Generates an alias for each declared key, and a type for each key declared where it is recorded. All other generated code uses
+/// these names, so that an unresolved path gives one error.
 pub(super) fn aliases(options: &Options) -> TokenStream {
     let alias = |Field { key, alias, .. }: &Field| match key {
         FieldKey::Declared(key) => {
@@ -59,8 +60,8 @@ fn ad_hoc(AdHoc { name, ty }: &AdHoc, alias: &Ident, krate: &Krate) -> TokenStre
     }
 }
 
-/// Separates a key from the function's variables: otherwise an unknown single word would resolve to the argument of that name,
-/// and the error would be about its type.
+/// Separates a key from the function's variables. Otherwise an unknown single word would resolve to the argument of that name,
+/// and the error would be about the type of the argument.
 pub(super) fn apart_from_variables(key: &Path) -> TokenStream {
     let Some(word) = key.get_ident() else { return key.to_token_stream() };
     let mut word = word.clone();

@@ -18,20 +18,20 @@ pub(super) fn stream(wrapped: &Wrapped, opaque: bool, tail: Option<&Tail>) -> To
     expand(wrapped, tail, "InstrumentedStream", if opaque { None } else { Some("rewrap_stream") })
 }
 
-/// Wraps the async block at the tail with `wrapper` if there is one, else the value of the whole body; with the function `fixed`
-/// if the return type is fixed.
+/// Generates the function. Wraps the target of the tail in `wrapper` if it can be wrapped in place, else the value of the whole
+/// body. For a return type that must stay, `fixed` names the function that wraps this value.
 fn expand(wrapped: &Wrapped, tail: Option<&Tail>, wrapper: &str, fixed: Option<&str>) -> TokenStream {
     let (k, site) = (wrapped.telemetry.options.krate.private(), Site::mixed_site());
     let (callsite, begin) =
         (callsite::declare(wrapped), callsite::begin(&wrapped.telemetry, &TokenStream::new(), site));
     let probe = observer::probe(wrapped);
-    // A body that is only an async block runs when it is polled. Any other body runs at the call, inside the span.
+    // A body that is only an async block runs when the future is polled. Any other body runs at the call, inside the span.
     let (making, made) = match tail.is_some_and(|tail| tail.is_whole_body) {
         true => (quote_spanned!(site=> #begin), quote_spanned!(site=> __tc_span)),
         false => (quote_spanned!(site=> #begin.making()), quote_spanned!(site=> __tc_span.made())),
     };
     let rewritten = tail.and_then(|tail| {
-        // Inside the box that the user creates anyway, so there is no second allocation.
+        // Wraps inside the box that the user creates anyway, so there is no second allocation.
         let wrapper = format_ident!("{wrapper}");
         tail.rewrite(&wrapped.body, |target| quote_spanned!(site=> #k::#wrapper::probed(#made, #target, #probe)))
     });

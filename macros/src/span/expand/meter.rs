@@ -11,8 +11,8 @@ use super::fields;
 use crate::krate::Krate;
 use crate::metrics::{Declaration, Kind, Prefix, checked, label_of};
 
-/// Generates every metric, registered at link time, and `static __TC_METER`, which refers to all of them; `None` if there are
-/// none.
+/// Generates every metric, registered at link time, and `static __TC_METER`, which refers to all of them; `None` for a function
+/// without metrics.
 pub(super) fn declare(wrapped: &Wrapped) -> Option<TokenStream> {
     let (metrics, k, site) = (wrapped.telemetry.metrics.as_ref()?, krate(wrapped).private(), Site::mixed_site());
     let (checks, source) = (checks(wrapped), krate(wrapped).source());
@@ -37,8 +37,8 @@ pub(super) fn declare(wrapped: &Wrapped) -> Option<TokenStream> {
     })
 }
 
-/// Generates the aliases of the labels, and for each metric a constant with its check. They remain when telemetry is compiled
-/// out.
+/// Generates the aliases of the labels, the list of error types, and for each metric a constant with its check. All of these
+/// remain when telemetry is compiled out. `None` if there are no metrics.
 pub(super) fn checks(wrapped: &Wrapped) -> Option<TokenStream> {
     let (metrics, krate) = (wrapped.telemetry.metrics.as_ref()?, krate(wrapped));
     let aliases = label_aliases(metrics, krate);
@@ -60,20 +60,20 @@ pub(super) fn labels(metrics: &Metrics, krate: &Krate) -> TokenStream {
     quote_spanned!(site=> || #k::Labels::new() #(#calls)*)
 }
 
-/// Generates an alias for each key, which all other code uses.
+/// Generates an alias for the key of each label; all other generated code uses the alias.
 fn label_aliases(metrics: &Metrics, krate: &Krate) -> TokenStream {
     let alias = |Field { key, alias, .. }: &Field| match key {
         FieldKey::Declared(key) => {
             let key = label_of(&fields::apart_from_variables(key), key.span(), krate);
             Some(quote_spanned!(Site::mixed_site()=> type #alias = #key;))
         }
-        // Labels are not read by name.
+        // A label given by name instead of by key was already rejected.
         FieldKey::AdHoc(_) => None,
     };
     metrics.labels.iter().chain(&metrics.results).filter_map(alias).collect()
 }
 
-/// Generates the error types, once for all metrics that have them as a label.
+/// Generates a constant with the error types, shared by all metrics that have them as a label. `None` if no metric has them.
 fn error_types(wrapped: &Wrapped) -> Option<TokenStream> {
     let (set, k) = (wrapped.error_set.as_ref()?, krate(wrapped).private());
     Some(quote_spanned! {Site::mixed_site()=>
@@ -86,7 +86,7 @@ fn error_types(wrapped: &Wrapped) -> Option<TokenStream> {
 
 /// Generates the expression that describes a metric.
 ///
-/// Its labels are set as a list, not as types, so that a key that is not a label gives one error, at its value.
+/// The labels are set as a list, not as types, so that a key that is not a label gives one error, at its value.
 fn meta(wrapped: &Wrapped, metrics: &Metrics, instrument: &Instrument) -> TokenStream {
     let (k, Instrument { role, name }) = (krate(wrapped).private(), instrument);
     let (outcome, errors) = (outcome(*role), role.has_error_type().then(|| given_errors(wrapped)));
@@ -114,13 +114,13 @@ fn with_labels(meta: TokenStream, keys: &[TokenStream], k: &TokenStream) -> Toke
     quote_spanned!(Site::mixed_site()=> #meta.labelled(&[#(<#keys as #k::Key>::META),*]))
 }
 
-/// Returns what the descriptions refer to: the span or the function.
+/// Returns the name of the span, or else of the function, for the descriptions of the metrics.
 fn subject(wrapped: &Wrapped) -> String {
     let name = wrapped.telemetry.options.name.as_ref().map(syn::LitStr::value);
     name.unwrap_or_else(|| wrapped.function.sig.ident.to_string())
 }
 
-/// Generates the call that makes a metric distinguish outcomes.
+/// Generates the call that adds the outcome as a label; `None` for metrics without this label.
 fn outcome(role: Role) -> Option<TokenStream> {
     match role {
         Role::Calls => Some(quote_spanned!(Site::mixed_site()=> .outcomes())),
@@ -133,7 +133,7 @@ fn given_errors(wrapped: &Wrapped) -> Option<TokenStream> {
     wrapped.error_set.as_ref().map(|_| quote_spanned!(Site::mixed_site()=> .error_types(__TC_ERROR_TYPES)))
 }
 
-/// Generates a label from the result; its value is missing for other results.
+/// Generates the type of a label from the result; its value may be missing, for example after an error.
 fn or_none(label: &Field, k: &TokenStream) -> TokenStream {
     let alias = &label.alias;
     quote_spanned!(alias.span()=> #k::OrNone<#alias>)

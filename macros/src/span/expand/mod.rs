@@ -24,7 +24,7 @@ pub(crate) use scope::{scope, scope_error};
 use super::body::{is_lone_expression, regroup};
 use super::model::{Form, Wrapped};
 
-/// Generates the function with its telemetry, unless that is compiled out.
+/// Generates the function with its telemetry, or without if telemetry is compiled out.
 pub(crate) fn function(wrapped: &Wrapped) -> TokenStream {
     if cfg!(feature = "off") { compiled_out(wrapped) } else { instrumented(wrapped) }
 }
@@ -42,7 +42,7 @@ pub(crate) fn instrumented(wrapped: &Wrapped) -> TokenStream {
     }
 }
 
-/// Generates the function without its telemetry.
+/// Generates the function without its telemetry, and checks the user's expressions.
 pub(crate) fn compiled_out(wrapped: &Wrapped) -> TokenStream {
     off::function(wrapped)
 }
@@ -55,10 +55,10 @@ fn with_body(wrapped: &Wrapped, sig: &impl ToTokens, body: TokenStream) -> Token
     with_group(wrapped, sig, &regroup(&wrapped.body, body))
 }
 
-/// Generates the body after some statements of ours, as a nested block.
+/// Generates our statements, followed by the body as a nested block.
 ///
-/// Only a single expression is written without braces, which the compiler would report as needless. If our statements were in the
-/// user's block, clippy would report items after statements.
+/// Only a single expression is written without braces, which the compiler would report as needless. If our statements and the body
+/// were in one block, clippy would report the body's items, because they follow statements.
 fn after(statements: &TokenStream, body: &Group, site: Site) -> TokenStream {
     match is_lone_expression(body) {
         true => {

@@ -11,15 +11,15 @@ use super::super::shape::{inferred, may_be_future};
 use super::fields::site_of;
 use crate::krate::Krate;
 
-/// Generates the observer of a call's value if the signature names its whole type, else `None`; `Some(None)` if nothing is
-/// observed. A boxed future or stream behind another name is covered to its end.
+/// Generates the observer of a call's value; `Some(None)` if nothing is observed. `None` if the signature does not name the
+/// value's whole type. A boxed future or stream behind another name is covered to its end.
 pub(super) fn of_returned(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
     let ReturnType::Type(_, ty) = &wrapped.function.sig.output else { return of_named(wrapped) };
     let constructs = matches!(&wrapped.telemetry.options.cover, Some((Cover::Construct, _)));
     if constructs || !may_be_future(ty) {
         return of_named(wrapped);
     }
-    // Placed at the return type, because that is why a future is rejected.
+    // Has the location of the return type, because an error about an unboxed future points there.
     let site = ty.span().resolved_at(Site::mixed_site());
     let k = wrapped.telemetry.options.krate.private_at(site);
     let named = fully_named(ty)?;
@@ -31,7 +31,7 @@ pub(super) fn of_returned(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
     Some(Some(quote_spanned!(site=> #k::Covered(#cover, #future(), #observer))))
 }
 
-/// Generates the observer for a return type without options: a `Result`, or any type.
+/// Generates the observer of a call's value for a span without options. `is_result` is true if the type is spelled `Result<..>`.
 pub(crate) fn of_type(krate: &Krate, ty: &TokenStream, is_result: bool, site: Site) -> TokenStream {
     if is_result {
         let k = krate.private_as_of(site);
@@ -44,7 +44,8 @@ pub(crate) fn of_type(krate: &Krate, ty: &TokenStream, is_result: bool, site: Si
     quote_spanned!(site=> #k::Covered(#tag::COVER, #tag::future(), (#tag::ERRORS, #tag::TYPES, #tag::MESSAGES)))
 }
 
-/// Generates the observer of a value if the signature names its whole type, else `None`; `Some(None)` if nothing is observed.
+/// Generates the observer of a value; `Some(None)` if nothing is observed. `None` if the signature does not name the value's
+/// whole type.
 pub(super) fn of_named(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
     if !looks(wrapped) {
         return Some(None);
@@ -75,19 +76,19 @@ pub(super) fn probe(wrapped: &Wrapped) -> TokenStream {
     quote_spanned!(site=> |__tc_result #ty, __tc_seen| { #otherwise #(__tc_seen.by(#parts, __tc_result);)* })
 }
 
-/// Generates the import of the defaults for types without a more specific `impl`.
+/// Generates the import of the trait `Otherwise`, which has the defaults for types without a more specific `impl`.
 pub(crate) fn otherwise(k: &TokenStream) -> TokenStream {
     quote_spanned!(Site::mixed_site()=> use #k::Otherwise as _;)
 }
 
-/// The tag of a type, from the type's name or from a value.
+/// The runtime's `Tag` of a type, as an expression: from the type's name, or from a value.
 pub(super) enum Tag {
     Named(TokenStream),
     Value(TokenStream),
 }
 
 impl Tag {
-    /// Generates the access to a constant of the type.
+    /// Generates the constant `name` of the type. From a value, generates a call of the method of that name in lower case.
     fn constant(&self, name: &str, site: Site) -> TokenStream {
         match self {
             Tag::Named(tag) => {
@@ -101,7 +102,7 @@ impl Tag {
         }
     }
 
-    /// Generates a tag whose methods refer to the output or items.
+    /// Generates the tag of a future's output or of a stream's items; for other types, the tag of the type itself.
     fn given(&self, site: Site) -> TokenStream {
         match self {
             Tag::Named(tag) => quote_spanned!(site=> #tag::NEW.given()),
@@ -110,7 +111,7 @@ impl Tag {
     }
 }
 
-/// Returns the type as written, if that is the whole type.
+/// Returns the type as written; `None` if it contains `impl Trait`.
 pub(super) fn fully_named(ty: &Type) -> Option<TokenStream> {
     let tokens = ty.to_token_stream();
     inferred(ty).filter(|inferred| inferred.to_string() == tokens.to_string())
@@ -120,7 +121,8 @@ fn looks(wrapped: &Wrapped) -> bool {
     matches!(wrapped.observe, Observe::Value(_)) || matches!(wrapped.judge, Observe::Value(_))
 }
 
-/// Generates the observers of errors, attributes and labels; the type in `tag` selects them, not the spelling.
+/// Generates the observers of errors, attributes and labels. The compiler selects their implementations by the type in `tag`,
+/// whatever its spelling.
 fn parts(wrapped: &Wrapped, tag: &Tag, site: Site) -> Vec<TokenStream> {
     let options = &wrapped.telemetry.options;
     let errors = options.no_err.is_none().then(|| {

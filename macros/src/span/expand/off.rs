@@ -22,8 +22,8 @@ pub(super) fn function(wrapped: &Wrapped) -> TokenStream {
     }
 }
 
-/// Generates code that never runs, and compiles only if every expression has the type that it needs with telemetry. The budgets
-/// of metrics are checked too.
+/// Generates code that is never executed but type-checks all expressions as if telemetry were on. Also checks metric budgets.
+/// `None` if there is nothing to check.
 pub(super) fn check(
     telemetry: &Telemetry,
     metrics: Option<TokenStream>,
@@ -37,7 +37,8 @@ pub(super) fn check(
     Some(quote_spanned!(site=> if false { #metrics #aliases #k::check(|__tc_begin| #begin); #result }))
 }
 
-/// Generates the closures that derive attributes and labels from a value of the type in the signature.
+/// Generates the closures that derive attributes and labels from a value of the type in the signature. `None` if there are none,
+/// or the signature does not name the whole type.
 fn check_result(wrapped: &Wrapped) -> Option<TokenStream> {
     let (k, site) = (wrapped.telemetry.options.krate.private(), Site::mixed_site());
     let ty = observed_type(wrapped, &wrapped.observe).or_else(|| observed_type(wrapped, &wrapped.judge))?;

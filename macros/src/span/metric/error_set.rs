@@ -34,7 +34,7 @@ pub(super) fn of_type(ty: &Type, sig: &Signature, of_impl: Option<&[Ident]>) -> 
 }
 
 /// Returns whether a static inside the function can name this type. A static cannot use generics of the function or of the
-/// surrounding `impl` block. The latter can only be guessed from their names, unless the block has `tc_span`.
+/// surrounding `impl` block. Generics of the block are guessed by their names, unless `of_impl` lists them.
 fn is_nameable(tokens: TokenStream, sig: &Signature, of_impl: Option<&[Ident]>) -> bool {
     let mut before = [' ', ' '];
     tokens.into_iter().all(|token| {

@@ -14,7 +14,7 @@ pub(crate) use role::{Instrument, Role};
 use super::options::{Field, Shared};
 use crate::metrics::Settings;
 
-/// The valid metrics of a function.
+/// The metrics of a function, as far as the options of `tc_metric` could be parsed.
 pub(crate) struct Metrics {
     pub(crate) instruments: Vec<Instrument>,
     /// Labels whose values are known at the call.
@@ -28,13 +28,13 @@ pub(crate) struct Metrics {
     pub(crate) shared: Shared,
     /// The options that were written.
     seen: Vec<Ident>,
-    /// An unknown option was reported, so a missing metric is not a second mistake.
+    /// True if an unknown option was reported, so that a missing metric is not a second mistake.
     mistaken: bool,
     /// The location of the attribute.
     pub(crate) place: Site,
 }
 
-/// The error types that are distinguished.
+/// The error types that `calls` and `errors` distinguish.
 enum ErrorType {
     /// The error types of the return type in the signature.
     OfSignature,
@@ -43,7 +43,7 @@ enum ErrorType {
 }
 
 impl Metrics {
-    /// Returns the arguments that are the value of a label, unchanged.
+    /// Returns the variables that are the whole value of a label.
     pub(crate) fn bare_labels(&self) -> Vec<&Ident> {
         fn bare(field: &Field) -> Option<&Ident> {
             match &field.value {
@@ -69,12 +69,12 @@ impl Metrics {
         }
     }
 
-    /// Returns the location of the option `name`.
+    /// Returns the option `name` with its location; `None` if it was not written.
     pub(crate) fn written(&self, name: &str) -> Option<&Ident> {
         self.seen.iter().find(|seen| *seen == name)
     }
 
-    /// Returns whether no metric was requested, valid or not.
+    /// Returns whether no metric was requested, valid or not. False after an unknown option, which may be a misspelled metric.
     pub(crate) fn is_empty(&self) -> bool {
         !self.mistaken && !self.has(|_| true)
     }
@@ -89,7 +89,8 @@ impl Metrics {
         self.labels.iter().map(|label| label.value.to_token_stream()).collect()
     }
 
-    /// Returns a `Result` type whose error has the error types of the calls; `output` is the observed type, if any.
+    /// Returns a `Result` type whose error has the error types of the calls; `output` is the observed type, if any. `None` if no
+    /// metric distinguishes error types, or if they are unknown.
     pub(crate) fn error_set(&self, output: Option<&Type>, sig: &Signature) -> Option<TokenStream> {
         if !self.instruments.iter().any(|instrument| instrument.role.has_error_type()) {
             return None;

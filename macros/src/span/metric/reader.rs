@@ -1,4 +1,4 @@
-//! Parses options one by one, so that one attribute reports all of its mistakes.
+//! Parses the options of `tc_metric` one by one, so that one attribute reports all of its mistakes.
 
 use proc_macro2::{Span as Site, TokenStream};
 use syn::ext::IdentExt;
@@ -34,7 +34,7 @@ const OPTIONS: [&str; 18] = [
     "crate",
 ];
 
-/// The option through which an `impl` block under `tc_span` passes its parameters to its methods. Not for users.
+/// The option through which an `impl` block with `tc_span` passes its generic parameters to its methods. Not for users.
 pub(crate) const IMPL_PARAMETERS: &str = "__impl_parameters";
 
 /// Parses the options of the attribute at `place`; adds mistakes to `errors`.
@@ -131,7 +131,7 @@ impl Metrics {
             errors.at(key, format_args!("a metric has at most {MOST_LABELS} labels; leave out `{name}`"));
         }
         (self.results, self.labels) = labels.into_iter().partition(|label| is_closure(&label.value));
-        // The rest after a mistake is covered by its error.
+        // Skips the rest after a mistake, so that it causes no second error.
         inside.parse::<TokenStream>().map(drop)
     }
 

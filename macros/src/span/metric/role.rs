@@ -13,7 +13,7 @@ pub(crate) struct Instrument {
     pub(crate) name: LitStr,
 }
 
-/// The measurement of a metric.
+/// The measurement that a metric records.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Calls,
@@ -26,12 +26,12 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// In the order of the option names.
+    /// All roles, in the order of `NAMES`.
     const ALL: [Self; 7] =
         [Self::Calls, Self::Errors, Self::Duration, Self::InFlight, Self::FirstItem, Self::PerItem, Self::Items];
     const NAMES: [&str; 7] = ["calls", "errors", "duration", "in_flight", "first_item", "per_item", "items"];
 
-    /// Returns the role of the option with this name.
+    /// Returns the role of the option with this name, if there is one.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.name() == name)
     }
@@ -49,7 +49,7 @@ impl Role {
         }
     }
 
-    /// Returns `s`, or an empty text for roles that count calls or items.
+    /// Returns `s` for roles that measure times, and an empty text for roles that count calls or items.
     pub(crate) fn unit(self) -> &'static str {
         if self.kind() == Kind::Histogram { "s" } else { "" }
     }
@@ -67,12 +67,12 @@ impl Role {
         }
     }
 
-    /// Returns whether it is measured at the end of the call, and so may have labels from the result.
+    /// Returns whether the role is measured at the end of the call, so that its metric may have labels from the result.
     pub(crate) fn carries_result(self) -> bool {
         matches!(self, Self::Calls | Self::Errors | Self::Duration)
     }
 
-    /// Returns whether it distinguishes error types.
+    /// Returns whether metrics of this role distinguish error types.
     pub(crate) fn has_error_type(self) -> bool {
         matches!(self, Self::Calls | Self::Errors)
     }
@@ -86,7 +86,7 @@ impl Role {
         format_ident!("__TC_{}", self.name().to_uppercase(), span = Site::mixed_site())
     }
 
-    /// Reports an invalid name for this role.
+    /// Reports a name that is invalid, or whose unit is not that of this role.
     pub(super) fn check(self, name: &LitStr, errors: &mut Errors) {
         let (kind, text) = (self.kind(), name.value());
         if !metrics::check_name(name, kind, errors) || metrics::unit_of(kind, &text) == self.unit() {

@@ -34,7 +34,7 @@ pub(super) fn check(metrics: &Metrics, options: &Options, function: &Function, f
 
 fn check_stream(metrics: &Metrics, constructs: bool, function: &Function, form: &Form, errors: &mut Errors) {
     let is_stream = matches!(form, Form::Stream { .. } | Form::AsyncStream);
-    // A stream that is not covered was already reported.
+    // A function that returns a stream without covering it was already reported.
     let reported = !constructs && matches!(Shape::of(&function.sig.output), Shape::Stream(_));
     if is_stream || reported {
         return;
@@ -46,7 +46,7 @@ fn check_stream(metrics: &Metrics, constructs: bool, function: &Function, form: 
     }
 }
 
-/// The error for an attribute without a metric.
+/// Returns the error for a `tc_metric` without a metric.
 fn missing(function: &Ident) -> String {
     let name = Case::Snake.apply(function.to_string().trim_start_matches("r#"));
     let calls = Role::Calls.name();

@@ -9,7 +9,7 @@ fn check(args: &str, function: &str, expected: &str) {
     check_both(Some(&format!("\"A/B\", {args}")), None, function, expected);
 }
 
-/// As `check`, for a function with metrics.
+/// Compares the form of a function with metrics only, or the errors.
 #[track_caller]
 fn check_metric(args: &str, function: &str, expected: &str) {
     check_both(None, Some(&format!("calls = \"tc_f_total\", {args}")), function, expected);

@@ -1,8 +1,8 @@
 //! Attributes that are declared where they are recorded: `attrs("http.request.header.x" = value)`.
 //!
 //! A static cannot have the type of an expression in a function. So the catalogue contains the type of such an attribute only if
-//! it is declared, `"tc.retries": u64 = ..`, or if the tokens of the value show it: a literal, a comparison, a cast, or an
-//! argument whose type the signature names. For all others the type is determined at recording, and the catalogue lists it as
+//! the type is declared, `"tc.retries": u64 = ..`, or if the tokens of the value show it: a literal, a comparison, a cast, or an
+//! argument whose type the signature names. For other values the type is determined at recording, and the catalogue lists it as
 //! any.
 
 use proc_macro2::TokenStream;
@@ -37,7 +37,7 @@ impl AdHoc {
         Ok(AdHoc { name, ty })
     }
 
-    /// Determines the type from the tokens of the value, if they show it.
+    /// Determines the type from the tokens of the value, if they show it; a declared type is kept.
     pub(super) fn infer_type(&mut self, value: &Expr, signature: Option<&Signature>) {
         if self.ty.is_none() {
             self.ty = of_value(value, signature).map(Kind::into_tokens);
@@ -87,7 +87,7 @@ fn of_value(value: &Expr, signature: Option<&Signature>) -> Option<Kind> {
         Expr::Paren(paren) => of(&paren.expr),
         Expr::Group(group) => of(&group.expr),
         Expr::Reference(reference) => of(&reference.expr),
-        // Its parameters may have the names of arguments.
+        // Without the signature: the closure's parameters may have the names of arguments.
         Expr::Closure(closure) => of_value(&closure.body, None),
         Expr::Lit(literal) => of_literal(&literal.lit).map(Kind::One),
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => match &*unary.expr {
@@ -162,7 +162,7 @@ fn of_type(ty: &Type) -> Option<Kind> {
             match last.ident.to_string().as_str() {
                 "Vec" => list(inner),
                 "Box" | "Arc" | "Cow" => of_type(inner).filter(|kind| *kind == Kind::One(Scalar::Str)),
-                // A `bool` key is a label, which takes no `Option`.
+                // A `bool` key takes no `Option`.
                 "Option" => of_type(inner).filter(|kind| *kind != Kind::One(Scalar::Bool)),
                 _ => None,
             }

@@ -27,7 +27,7 @@ const FUNCTION: [&str; 18] = [
 const IMPL: [&str; 3] = ["component", "methods", "crate"];
 const SCOPE: [&str; 8] = ["kind", "attrs", "links", "share", "parent", "needs_parent", "heartbeat", "busy"];
 
-/// Options of `tc_metric` only.
+/// Options of `tc_metric` that `tc_span` does not have.
 const METRIC: [&str; 12] = [
     "calls",
     "errors",
@@ -53,7 +53,7 @@ impl Place {
     /// Returns the options that are allowed here, as errors list them.
     pub(super) fn allowed(self) -> &'static [&'static str] {
         match self {
-            // The last one is allowed on `impl` blocks only.
+            // All but the last one, `component`, which is allowed on `impl` blocks only.
             Self::Function => &FUNCTION[..FUNCTION.len() - 1],
             Self::Impl => &IMPL,
             Self::Scope => &SCOPE,
@@ -68,7 +68,7 @@ impl Place {
             || suggest::nearest(word, self.allowed()).is_some()
     }
 
-    /// Returns where a misplaced option belongs; `None` if no such option exists.
+    /// Returns the error for an option that belongs elsewhere; `None` if the option is allowed here or unknown.
     pub(super) fn misplaced(self, option: &str) -> Option<String> {
         if METRIC.contains(&option) {
             return Some(format!("`{option}` belongs in `tc_metric`, a separate attribute of the function"));
@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-/// Reports pairs of contradictory options. `what` covers the call: a span, or a metric.
+/// Reports pairs of contradictory options. `what` names the telemetry in errors: a span, or a metric.
 pub(super) fn check(options: &Options, what: &str, errors: &mut Errors) {
     let mut clash = |one: &str, other: &str, why: &str| {
         if let (Some(_), Some(at)) = (options.written(one), options.written(other)) {

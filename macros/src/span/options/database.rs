@@ -25,20 +25,20 @@ pub(crate) struct Part {
     pub(crate) value: Expr,
 }
 
-/// A database span: the attributes, and the name if it is known at compile time.
+/// The attributes of a database span, from which its name is made.
 pub(crate) struct Database {
     pub(crate) parts: Vec<Part>,
 }
 
 impl Database {
-    /// Returns `collection.operation`, if both are literals.
+    /// Returns `collection.operation`; `None` unless both are literals.
     pub(crate) fn static_name(&self) -> Option<String> {
         let text = |key| self.parts.iter().find(|part| part.key == key).and_then(|part| literal(&part.value));
         Some(format!("{}.{}", text("collection_name")?, text("operation_name")?))
     }
 }
 
-/// Parses the content of `db(...)`.
+/// Parses the content of `db(...)`; unknown, repeated and missing parts are reported.
 pub(super) fn database(written: &Ident, input: ParseStream, errors: &mut Errors) -> Database {
     let parsed = Punctuated::<(Ident, Expr), Token![,]>::parse_terminated_with(input, part);
     let Some(given) = errors.keep(parsed) else {

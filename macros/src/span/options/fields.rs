@@ -1,4 +1,4 @@
-//! `key = value` lists and expression lists.
+//! Parses lists of `key = value`, and lists of expressions.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
@@ -14,7 +14,7 @@ use crate::metrics::label_twice;
 pub(crate) enum FieldKey {
     /// A declared key, by its path.
     Declared(Path),
-    /// A key that is declared here, by its name.
+    /// A key that is declared where it is recorded, by its name.
     AdHoc(AdHoc),
 }
 
@@ -50,7 +50,8 @@ pub(crate) fn labels(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
     read(input, LABELS, errors)
 }
 
-/// Parses a list of fields; `list` keeps the aliases of different lists apart.
+/// Parses a list of fields; a repeated key is an error. `list` becomes part of the aliases, to keep those of different lists
+/// apart.
 fn read(input: ParseStream, list: &str, errors: &mut Errors) -> Vec<Field> {
     let mut parsed: Vec<(FieldKey, Expr)> = Vec::new();
     while !input.is_empty() {
@@ -111,7 +112,7 @@ fn field(input: ParseStream, list: &str, errors: &mut Errors) -> syn::Result<(Fi
     Ok((key, input.parse()?))
 }
 
-/// Parses a key given by its name, where that is allowed.
+/// Parses a key given by its name, which `labels` and `share` reject.
 fn named(input: ParseStream, list: &str, errors: &mut Errors) -> syn::Result<FieldKey> {
     match list {
         LABELS => Err(input.error(LABEL_BY_NAME)),
@@ -136,7 +137,7 @@ fn no_value(list: &str, name: &str) -> String {
     }
 }
 
-/// The error for a repeated key.
+/// Returns the error for a repeated key.
 fn twice(list: &str, name: &str) -> String {
     match list {
         LABELS => label_twice(name),
@@ -144,7 +145,7 @@ fn twice(list: &str, name: &str) -> String {
     }
 }
 
-/// Distinguishes the labels of a metric from the lists of a span.
+/// The list of a metric's labels.
 const LABELS: &str = "Label";
 const SHARE: &str = "Share";
 const NO_PATH: &str = "a key is given by its Rust path, as in `keys::artifact = ..`; \

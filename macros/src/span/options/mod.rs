@@ -35,22 +35,22 @@ pub(crate) enum Place {
 /// The part of a future or stream that the span of its function covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cover {
-    /// The future from its first poll to its end.
+    /// The future to its end. The clock starts at the first poll, or at the call if part of the body runs there.
     Future,
-    /// The stream from its first poll to its end.
+    /// The stream to its end. The clock starts at the first poll, or at the call if part of the body runs there.
     Stream,
-    /// Only the call that creates it.
+    /// Only the call that creates the future or stream.
     Construct,
 }
 
 /// An option without a value, with its location.
 pub(crate) type Flag = Option<Ident>;
 
-/// All valid options.
+/// The options, as far as they could be parsed.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) name: Option<LitStr>,
-    /// Something else is in the place of the name and was reported, so the missing name is not a second mistake.
+    /// True if something else was in the place of the name and was reported, so that the missing name is not a second mistake.
     pub(crate) name_mistaken: bool,
     /// The variant of the runtime's `Kind`.
     pub(crate) kind: Option<Ident>,
@@ -68,7 +68,7 @@ pub(crate) struct Options {
     pub(crate) needs_parent: Flag,
     /// The seconds between two markers of an open span.
     pub(crate) heartbeat: Option<u32>,
-    /// Records the busy time, the time that the span was polled.
+    /// Records the busy time, the time that was spent in polls.
     pub(crate) busy: Flag,
     pub(crate) krate: Krate,
     pub(crate) component: Option<LitStr>,
@@ -79,7 +79,7 @@ pub(crate) struct Options {
 }
 
 impl Cover {
-    /// Returns what an option of this name covers.
+    /// Returns the part that the option `name` covers; `None` for other options.
     fn named(name: &str) -> Option<Self> {
         match name {
             "future" => Some(Self::Future),
@@ -91,12 +91,13 @@ impl Cover {
 }
 
 impl Options {
-    /// Returns the location of the option `name`.
+    /// Returns the option `name` with its location; `None` if it was not written.
     pub(crate) fn written(&self, name: &str) -> Option<&Ident> {
         self.seen.iter().find(|seen| *seen == name)
     }
 
-    /// Returns the kind of the span, as a variant of the runtime's `Kind`.
+    /// Returns the kind of the span, as a variant of the runtime's `Kind`: the given kind, or `Client` for a database call, else
+    /// `None`.
     pub(crate) fn kind_variant(&self) -> Option<Ident> {
         let of_database = || self.database.as_ref().map(|_| Ident::new("Client", Span::call_site()));
         self.kind.clone().or_else(of_database)
@@ -110,12 +111,12 @@ impl Options {
         all.map(ToTokens::to_token_stream).collect()
     }
 
-    /// Returns all attributes, of the call and of the result.
+    /// Returns the fields of `attrs`, `share` and `result`.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &Field> {
         self.attrs.iter().chain(&self.share).chain(&self.result)
     }
 
-    /// Determines the types of attributes that are declared in place from the tokens of their values, if they show them.
+    /// Determines the types of attributes that are declared where they are recorded, if the tokens of their values show the type.
     pub(crate) fn infer_types(&mut self, signature: Option<&Signature>) {
         for Field { key, value, .. } in self.attrs.iter_mut().chain(&mut self.result) {
             if let FieldKey::AdHoc(ad_hoc) = key {
@@ -124,7 +125,7 @@ impl Options {
         }
     }
 
-    /// Returns whether anything is evaluated when the span begins.
+    /// Returns whether the span records attributes, database attributes, shared keys or links when it begins.
     pub(crate) fn has_fields(&self) -> bool {
         let database = self.database.is_some();
         database || !(self.attrs.is_empty() && self.share.is_empty() && self.links.is_empty())

@@ -5,7 +5,7 @@ use syn::LitStr;
 
 use crate::case::{is_upper_camel, upper_camel};
 
-/// Returns the error of an invalid span name, with a suggestion.
+/// Returns the error of an invalid span name, with a suggestion; `None` if the name is valid.
 pub(super) fn error(name: &str) -> Option<String> {
     if is_right(name) {
         return None;
@@ -46,14 +46,14 @@ pub(crate) fn is_right(name: &str) -> bool {
 pub(super) const NOT_LITERAL: &str = "the name of a span has to be a string literal in first place, \
     as in `\"StoreDaemon/Load\"`; for a name known only at run time use `tracecast::Span::builder`";
 
-/// The error for a name on an `impl` block.
+/// Returns the error for a name on an `impl` block.
 pub(super) fn for_component(name: &str) -> String {
     let component = upper_camel(name.split('/').next().unwrap_or_default());
     let component = if is_upper_camel(&component) { &component } else { "StoreDaemon" };
     format!("an `impl` block has a component, not a name; write `component = \"{component}\"`")
 }
 
-/// Returns the error of an invalid `component` of an `impl` block.
+/// Returns the error of an invalid `component` of an `impl` block; `None` if the component is valid.
 pub(super) fn component_error(name: &str) -> Option<String> {
     if is_upper_camel(name) {
         return None;
@@ -70,7 +70,7 @@ pub(crate) fn for_function(component: &str, function: &Ident, span: Span) -> Lit
     LitStr::new(&format!("{component}/{}", operation(function)), span)
 }
 
-/// The error for a function whose span has no name.
+/// Returns the error for a function whose span has no name.
 pub(crate) fn missing(function: &Ident) -> String {
     let operation = operation(function);
     format!(
@@ -84,7 +84,8 @@ fn operation(function: &Ident) -> String {
     upper_camel(name.strip_prefix("r#").unwrap_or(&name))
 }
 
-/// Returns a valid name: the last part becomes the operation, the parts before it the component.
+/// Returns a valid name: the first part becomes the component, all other parts together the operation. `None` if that is not
+/// valid.
 fn corrected(name: &str) -> Option<String> {
     let parts: Vec<String> = name.split('/').map(upper_camel).filter(|part| !part.is_empty()).collect();
     let (component, operation) = (parts.first()?, parts.get(1..)?.concat());

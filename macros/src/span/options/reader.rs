@@ -1,4 +1,4 @@
-//! Parses options one by one.
+//! Parses the options of `tc_span` and `tc_scope!` one by one.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -133,7 +133,7 @@ impl Reader<'_> {
             "links" => self.options.links = fields::expressions(&inside, self.errors),
             _ => self.options.database = Some(database::database(option, &inside, self.errors)),
         }
-        // The rest after a mistake is covered by its error.
+        // Skips the rest after a mistake, so that it causes no second error.
         inside.parse::<TokenStream>().map(drop)
     }
 
@@ -168,7 +168,7 @@ impl Reader<'_> {
     }
 }
 
-/// Matches `NAME`, `names::LOAD`, `name = ".."` or `7` in the place of the name.
+/// Returns whether the input is a mistaken form of the name: `NAME`, `names::LOAD`, `name = ".."` or `7`.
 fn is_mistaken_name(input: ParseStream) -> bool {
     let ahead = input.fork();
     let Ok(word) = ahead.call(Ident::parse_any) else { return input.peek(Lit) };
@@ -212,7 +212,7 @@ fn public(input: ParseStream) -> syn::Result<Ident> {
     if given == "pub" { Ok(given) } else { Err(syn::Error::new_spanned(given, expected)) }
 }
 
-/// Parses `"30s"`, `"5m"` or `"1h"`.
+/// Parses `"30s"`, `"5m"` or `"1h"`; returns the seconds, at least one.
 fn seconds(literal: &LitStr) -> syn::Result<u32> {
     let text = literal.value();
     let unit = [('s', 1), ('m', 60), ('h', 3600)].into_iter().find(|(unit, _)| text.ends_with(*unit));

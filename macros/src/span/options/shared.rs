@@ -1,4 +1,4 @@
-//! Options that `tc_span` and `tc_metric` share; each may be on either attribute.
+//! Options that `tc_span` and `tc_metric` share; a function with both attributes may have them on either.
 
 use quote::ToTokens;
 use syn::{Expr, Ident, Path};
@@ -17,7 +17,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Sets an option without a value. Returns whether it is a shared one.
+    /// Sets an option without a value; returns false if the option is not a shared one.
     pub(crate) fn flag(&mut self, option: &Ident) -> bool {
         let cover = Cover::named(&option.to_string());
         if let Some(cover) = cover {
@@ -45,7 +45,7 @@ impl Shared {
 }
 
 impl Options {
-    /// Adds the options of `tc_metric`. For the path of the crate, the one on the span has precedence.
+    /// Adds the shared options of `tc_metric`. Options of the span have precedence.
     pub(super) fn adopt(&mut self, shared: &Shared) {
         if let (Some(krate), None) = (&shared.krate, self.written("crate")) {
             self.krate = krate.clone();

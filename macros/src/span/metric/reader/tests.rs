@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Parses `text` and compares all errors, one per line.
+/// Checks that `text` causes exactly the errors that contain `expected`, in this order.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let mut errors = Errors::default();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Parses `text` at `place` and compares all errors, one per line.
+/// Checks that `text` at `place` causes exactly the errors that contain `expected`, in this order.
 #[track_caller]
 fn check(place: Place, text: &str, expected: &[&str]) {
     let mut errors = Errors::default();
