@@ -74,8 +74,9 @@ impl Config {
         self
     }
 
-    /// Sets the length of the sliding window for the minimum, mean and maximum of utilization, power, temperature and clocks;
-    /// 60 s by default, the default export interval. A window shorter than the export interval loses samples.
+    /// Sets the length of the sliding window for the minimum, mean and maximum of utilization, power, temperature and
+    /// clocks; 60 s by default (the default export interval), at least 10 ms and at most an hour. A window shorter than
+    /// the export interval loses samples.
     ///
     /// ```
     /// # use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Whether a GPU is suspended, as on laptops. A query of the driver would wake it.
+//! Detects suspended GPUs, as on laptops, from sysfs. A query of the driver would wake them.
 
 use std::path::{Path, PathBuf};
 

@@ -66,7 +66,7 @@ impl Shared {
         }
     }
 
-    /// Whether a GPU is suspended: loading the library could wake it.
+    /// Returns whether any GPU is suspended. Loading the library could wake such a GPU.
     pub(crate) fn is_any_asleep(&self) -> bool {
         self.registry.is_any_asleep()
     }

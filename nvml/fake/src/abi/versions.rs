@@ -52,7 +52,8 @@ processes! {
 
 /// Lists as many processes as the script sets. The first is this process if the script sets its memory.
 ///
-/// # Safety `count` is null, or may be written to and holds the capacity of `infos`.
+/// # Safety
+/// `count` is null, or may be written to and holds the capacity of `infos`.
 unsafe fn put_processes<T>(
     gpu: &Gpu,
     count: *mut c_uint,
