@@ -222,9 +222,9 @@ impl Config {
         self
     }
 
-    /// Shows which pod and container each GPU and MIG instance is allocated to, as
-    /// `tc_gpu_pod_info{uuid, namespace, pod, container}`. The monitor asks the kubelet through this socket of the node, which must be
-    /// mounted; the usual path is `/var/lib/kubelet/pod-resources/kubelet.sock`.
+    /// Shows which pod and container each GPU and MIG instance is allocated to, as `tc_gpu_pod_info{uuid, namespace,
+    /// pod, container}`. The monitor queries the kubelet through this socket of the node, which must be mounted; the
+    /// usual path is `/var/lib/kubelet/pod-resources/kubelet.sock`.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default()
