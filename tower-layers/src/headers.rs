@@ -71,7 +71,7 @@ impl HeadersMut for HttpHeadersMut<'_> {
     }
 }
 
-/// Returns a name; those that every call uses were validated before.
+/// Returns the header name. The names that every call uses are validated only once.
 fn header(name: &'static str) -> HeaderName {
     static PARENT: HeaderName = HeaderName::from_static(TRACEPARENT);
     static STATE: HeaderName = HeaderName::from_static(TRACESTATE);

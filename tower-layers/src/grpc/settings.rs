@@ -34,9 +34,9 @@ fn is_of_interest(path: &str) -> bool {
 
 /// Methods for gRPC servers and clients.
 impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
-    /// Traces only calls whose path, such as `/store.v1.Store/Get`, passes `filter`. A server does not record the
-    /// others: spans inside them are children of the caller's span. A client sends the current context with them all
-    /// the same.
+    /// Traces only calls whose path, such as `/store.v1.Store/Get`, passes `filter`. A server does not record the other
+    /// calls: spans inside them are children of the caller's span. A client sends the current context with the other
+    /// calls too.
     ///
     /// ```
     /// use tracecast_tower::{GrpcClientLayer, GrpcServerLayer};
@@ -67,8 +67,8 @@ impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
 
     /// Declares all methods of all services in an encoded `FileDescriptorSet`.
     ///
-    /// With code that `tonic-prost-build` generates, `configure().file_descriptor_set_path(out_dir.join("store.bin"))` in
-    /// `build.rs` writes it, and `with_descriptor_set(tonic::include_file_descriptor_set!("store"))?` takes it.
+    /// With code that `tonic-prost-build` generates, `configure().file_descriptor_set_path(out_dir.join("store.bin"))`
+    /// in `build.rs` writes the set, and `with_descriptor_set(tonic::include_file_descriptor_set!("store"))?` reads it.
     ///
     /// ```
     /// use tracecast_tower::GrpcServerLayer;

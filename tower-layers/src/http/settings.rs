@@ -35,7 +35,8 @@ impl HttpRequests {
         is_taken.unwrap_or_else(|| side == Side::Client || is_of_interest(request.uri().path()))
     }
 
-    /// Returns the route that the application's function names; `None` if the function panics.
+    /// Returns the route that the application's function names; `None` without a function, or if it panics or names
+    /// none.
     pub(crate) fn route<'r>(&self, request: &'r Request<()>) -> Option<&'r str> {
         let route = self.route.as_ref()?;
         let found = catch_unwind(AssertUnwindSafe(|| route(request))).unwrap_or(None);
