@@ -257,7 +257,8 @@ mod fuzz {
     use super::*;
     use crate::fuzz::{mutated, run};
 
-    /// One look at all headers finds the same as a look for each. A header stands in each line.
+    /// Asserts that one pass over all headers finds the same values as a lookup of each. Each line of a seed is a
+    /// header.
     #[test]
     fn headers_of_a_call() {
         let seeds: [&[u8]; 5] = [

@@ -31,7 +31,7 @@ const MOST_INSTANCES: u32 = 8;
 /// # Errors
 /// If the library cannot be loaded or initialized.
 pub fn record(library: &Path) -> io::Result<String> {
-    // SAFETY: it is the driver's library or the fake; loading either has no other effect.
+    // SAFETY: the library is the driver's or the fake; loading either has no other effect.
     let lib = unsafe { NvmlLib::new(OsStr::new(library)) };
     let lib = lib.map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.to_string()))?;
     let mut recorder = Recorder { lib, lacks: BTreeSet::new(), text: String::new() };

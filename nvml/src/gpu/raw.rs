@@ -55,7 +55,7 @@ const LISTED: usize = 64;
 /// Returns the number of compute processes, and the bytes of GPU memory that this process uses; `None` for the bytes if
 /// the driver does not report them for this process or the list is too long.
 pub(crate) fn processes(device: &Device<'_>) -> Result<(u32, Option<u64>), NvmlError> {
-    /// Calls one version of the function. Their list types differ, but have the same first two members.
+    /// Calls one version of the function. The list types of the versions differ, but have the same first two members.
     macro_rules! ask {
         ($function:ident, $info:ident $(, $rest:ident)*) => {
             if let Ok(function) = &device.nvml().lib().$function {

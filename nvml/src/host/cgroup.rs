@@ -1,6 +1,7 @@
 //! The resource usage and limits of this process's cgroup.
 //!
-//! Each controller belongs to cgroup version 1 or 2. Limits of parent cgroups apply too, as far as they are visible.
+//! Each controller belongs to cgroup version 1 or 2. Limits of parent cgroups count too: those that are visible, and
+//! the memory limit of invisible parents in version 1.
 
 use std::path::{Path, PathBuf};
 
@@ -83,7 +84,8 @@ impl Cgroup {
 /// The directories of this process's cgroup, for one controller.
 struct Place {
     is_v1: bool,
-    /// Whether it is the machine's root cgroup. In version 1 it may also be a container's cgroup, which looks the same.
+    /// Whether the cgroup is the machine's root cgroup. In version 1 this may also be a container's cgroup, which looks
+    /// the same.
     is_root: bool,
     /// The cgroup's directory, then its parents, up to the mount point.
     folders: Vec<PathBuf>,

@@ -16,7 +16,7 @@ pub(super) struct State {
     pub(super) threads: Option<u64>,
     pub(super) files: Option<u64>,
     pub(super) most_files: Option<u64>,
-    /// In user and in system mode.
+    /// CPU time in user and in system mode, in clock ticks.
     pub(super) cpu_ticks: [Option<u64>; 2],
 }
 

@@ -165,11 +165,11 @@ mod tests {
         drop(gone);
         let limit = Duration::from_secs(20);
         assert_eq!([told.recv_timeout(limit), told.recv_timeout(limit)], [Ok("early"), Ok("late")]);
-        // Those of other tests are much later.
+        // The alarms of other tests are much later.
         assert!(of_process().unwrap().lock().wakers.keys().all(|(time, _)| *time > now + limit));
     }
 
-    /// A waker that has an alarm of its own, as a task has which holds a stream.
+    /// A waker that owns an alarm, as the waker of a task that holds a stream does.
     struct Holds(#[expect(dead_code, reason = "it is dropped")] Alarm);
 
     impl Wake for Holds {

@@ -86,8 +86,8 @@ impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
     /// Replaces the span of a call that lasts longer than `every` with a new one, again and again, so that a long-lived
     /// stream is visible before it ends. Each span has the parent of the first, a link to the one before, its number as
     /// `tc.rpc.segment` and the messages that passed while it lasted; the last one has the status. Without a parent,
-    /// the first span is the parent of the others, so all are in one trace. An idle stream is checked too, as long as a
-    /// task waits for it.
+    /// the first span is the parent of the others, so all are in one trace. The span of an idle stream is replaced too,
+    /// as long as a task waits for the stream.
     ///
     /// ```
     /// use std::time::Duration;

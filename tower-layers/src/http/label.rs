@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn what_finds_no_room_is_counted_together() {
         label! {
-            /// One that is full.
+            /// A label whose table is full.
             Small of Server, up to 64: Route
         }
         let ordinals: std::collections::HashSet<_> =

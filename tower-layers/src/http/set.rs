@@ -7,7 +7,7 @@ use super::method::Verb;
 use super::protocol::Protocol;
 use crate::sets::Target;
 
-/// One set of labels.
+/// The labels of one exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Set {
     pub(crate) verb: Verb,

@@ -62,9 +62,9 @@ impl fmt::Debug for HttpRequests {
 
 /// Methods for HTTP servers and clients.
 impl<E: LayerSide> TraceLayer<HttpRequests, E> {
-    /// Traces only requests that pass `filter`. A server does not record the others: spans inside them are children of
-    /// the caller's span. A client sends the others unchanged, without a context; so a filter also keeps contexts from
-    /// third parties.
+    /// Traces only requests that pass `filter`. A server does not record the other requests: spans inside them are
+    /// children of the caller's span. A client sends the other requests unchanged, without a context; so a filter also
+    /// keeps contexts from third parties.
     ///
     /// ```
     /// use tracecast_tower::{HttpClientLayer, HttpServerLayer};
@@ -94,8 +94,8 @@ impl<E: LayerSide> TraceLayer<HttpRequests, E> {
     }
 
     /// Inspects the causes of errors of this type, from the service or its bodies, for `error.type`. Errors of the
-    /// standard library, boxed errors, and those of axum, hyper and reqwest with their features are always inspected;
-    /// other errors are `_OTHER` without this.
+    /// standard library, boxed errors, and those of axum, hyper and reqwest with their features are always inspected.
+    /// An error of any other type is `_OTHER` unless its type is added here.
     ///
     /// ```
     /// use tracecast_tower::HttpClientLayer;
