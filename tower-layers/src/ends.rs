@@ -44,7 +44,7 @@ fn dotted(octets: [u8; 4], Dotted(text): &mut Dotted) -> &str {
         text[len..len + 4].copy_from_slice(&digits);
         len += digit_count;
     }
-    // The last octet has no dot behind it.
+    // The dot after the last octet is left out.
     std::str::from_utf8(text).map_or("", |text| &text[..len - 1])
 }
 

@@ -138,7 +138,7 @@ impl<'h> Carried<'h> {
         propagation::extract(self)
     }
 
-    /// Whether any header may hold a context.
+    /// Returns whether any header may hold a context.
     #[inline]
     pub(crate) fn is_anything(&self) -> bool {
         self.parent.is_some() || self.baggage.is_some() || self.b3
@@ -159,7 +159,7 @@ const TRACESTATE: &str = "tracestate";
 const BAGGAGE: &str = "baggage";
 const TIMEOUT: &str = "grpc-timeout";
 
-/// Whether these headers may hold a context. Compares only names, which is cheaper than `Carried`.
+/// Returns whether these headers may hold a context. Compares only names, which is cheaper than `Carried`.
 #[inline]
 pub(crate) fn may_carry(headers: &HeaderMap) -> bool {
     headers.keys().map(HeaderName::as_str).any(|name| match name.len() {

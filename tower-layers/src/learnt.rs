@@ -28,7 +28,7 @@ pub(crate) trait Learnt {
 
     fn entry(&self) -> &Entry;
 
-    /// Whether the text has a form that can be learnt.
+    /// Returns whether the text has a form that can be learnt.
     fn is_learnable(&self) -> bool;
 
     /// Called when the item has answered and the table has room for it.
@@ -185,7 +185,7 @@ impl<T: Learnt, const GROUPS: usize> Table<T, GROUPS> {
 }
 
 impl<T: Learnt, const GROUPS: usize> Items<T, GROUPS> {
-    /// Whether there is room for one more item that has not answered.
+    /// Returns whether there is room for one more item that has not answered.
     fn has_room(&self) -> bool {
         self.len - self.known.len() < T::NEW
     }

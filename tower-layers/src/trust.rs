@@ -197,7 +197,7 @@ impl Samplers {
     }
 }
 
-/// Whether a text matches a pattern; a `*` at its end matches anything.
+/// Returns whether a text matches a pattern; a `*` at its end matches anything.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => text.starts_with(start),

@@ -78,8 +78,8 @@ impl<R> Work<R> {
         result
     }
 
-    /// Whether the call is dropped because of a panic. A client's call that another function's panic drops was only
-    /// given up.
+    /// Returns whether the call is dropped because of a panic. A client's call that another function's panic drops was
+    /// only given up.
     pub(crate) fn has_panicked(&self, side: Side) -> bool {
         self.unwound || (side == Side::Server && std::thread::panicking())
     }

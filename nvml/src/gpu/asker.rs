@@ -103,12 +103,12 @@ impl<'a> Asker<'a> {
         self.fault.filter(|_| !self.answered)
     }
 
-    /// Whether the GPU does not support this query.
+    /// Returns whether the GPU does not support this query.
     pub(super) fn lacks(&self, what: Ask) -> bool {
         self.absent & 1 << what as u32 != 0
     }
 
-    /// Whether only the alternative call works for this query.
+    /// Returns whether only the alternative call works for this query.
     pub(super) fn goes_other_way(&self, what: Ask) -> bool {
         self.other_way & 1 << what as u32 != 0
     }

@@ -17,7 +17,7 @@ pub(crate) struct Availability(Mutex<State>);
 #[derive(Default)]
 struct State {
     found: Option<Result<Version, Fault>>,
-    /// When the current driver call began, if one is in progress.
+    /// The start of the current driver call, if one is in progress.
     asking: Option<Instant>,
     retired: bool,
 }

@@ -30,7 +30,7 @@ tc_keys! {
 /// # run_kernel(0);
 /// ```
 ///
-/// Beside setting the attribute it costs a few atomic loads and never blocks. XIDs are recorded while a
+/// Beside setting the attribute, the guard costs a few atomic loads and never blocks. XIDs are recorded while a
 /// [`Monitor`](crate::Monitor) runs. An XID that the driver reports after the drop of the guard is counted and logged, but is on
 /// no span.
 pub fn on_device(device: impl DeviceId) -> OnDevice {

@@ -36,7 +36,8 @@ impl Filter {
         Filter::new(devices, nvidia.as_deref(), cuda.as_deref())
     }
 
-    /// Whether the GPU at `index` of `count` is selected; `None` if that depends on the UUID and it is not given.
+    /// Returns whether the GPU at `index` of `count` is selected; `None` if that depends on the UUID and it is not
+    /// given.
     pub(crate) fn selects(&self, index: u32, count: u32, uuid: Option<&str>) -> Option<bool> {
         let mut answers = self.0.iter().map(|list| list.selects(index, count, uuid));
         // One list without the GPU rejects it; otherwise one unknown answer makes the result unknown.
@@ -77,7 +78,7 @@ impl Wanted {
     }
 }
 
-/// Whether the text is a MIG instance's own UUID, from which its GPU cannot be derived.
+/// Returns whether the text is a MIG instance's own UUID, from which its GPU cannot be derived.
 fn is_bare_instance(text: &str) -> bool {
     text.starts_with("MIG-") && !text.starts_with("MIG-GPU-")
 }

@@ -162,7 +162,7 @@ impl Registry {
         self.lock().slots.values().find(|slot| slot.is_filled_from(index) && slot.has_uuid()).cloned()
     }
 
-    /// Whether the threads with this number still serve this index.
+    /// Returns whether the threads with this number still serve this index.
     pub(crate) fn is_taken(&self, index: u32, number: u64) -> bool {
         self.lock().places.get(&index) == Some(&Place::Taken(number))
     }

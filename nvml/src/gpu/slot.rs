@@ -36,11 +36,11 @@ pub(crate) struct Slot {
 struct State {
     /// The index of the driver whose thread fills this slot.
     index: Option<u32>,
-    /// When a thread last stopped filling this slot, if none fills it now.
+    /// The time at which a thread last stopped filling this slot, if none fills it now.
     left: Option<Instant>,
     /// The conventional identifier, once the UUID is known.
     id: Option<Id>,
-    /// When the current driver call began, if one is in progress.
+    /// The start of the current driver call, if one is in progress.
     asking: Option<Instant>,
     /// The time of the newest sample.
     sampled: Option<Instant>,
@@ -61,7 +61,7 @@ struct State {
     hung: Option<Instant>,
 }
 
-/// Whether a GPU answers.
+/// The health of a GPU; unknown until the first sample or fault.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Health {
     #[default]

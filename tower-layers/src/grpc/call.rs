@@ -353,8 +353,8 @@ fn tell_status(span: &mut Start, code: Code, conventions: Conventions) {
 }
 
 impl Record {
-    /// Whether the caller went away while it sent its request, so that nothing reads the handler's answer. tonic
-    /// answers `INTERNAL` to a request without a complete message.
+    /// Returns whether the caller went away while it sent its request, so that nothing reads the handler's answer.
+    /// tonic answers `INTERNAL` to a request without a complete message.
     fn lost_its_caller(&self, code: Code) -> bool {
         let request = &self.request;
         let is_lost = request.ended(BodyEnd::Lost) || (code == Code::Internal && request.ended(BodyEnd::Cut));

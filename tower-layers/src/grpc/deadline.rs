@@ -23,7 +23,7 @@ impl Deadline {
         Deadline { own: None, ..self }
     }
 
-    /// Whether a call that has lasted `seconds` has exceeded a deadline.
+    /// Returns whether a call that has lasted `seconds` has exceeded a deadline.
     pub(crate) fn is_due(&self, seconds: f64) -> bool {
         self.given.into_iter().chain(self.own).any(|timeout| timeout::is_due(timeout, seconds))
     }

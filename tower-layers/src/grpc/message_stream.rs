@@ -298,7 +298,7 @@ pin_project! {
         spans: StreamSpans,
         // The span of the message that was returned last.
         span: Option<Span>,
-        // When the next message was requested.
+        // The time at which the next message was requested.
         asked: Option<SystemTime>,
         direction: Direction,
     }

@@ -32,7 +32,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Whether the stream is empty or stops inside a message.
+    /// Returns whether the stream is empty or stops inside a message.
     pub(crate) fn is_cut(&self) -> bool {
         self.seen != 0 || self.passed.messages == 0
     }

@@ -79,8 +79,8 @@ impl Method {
         self.path().strip_prefix('/').unwrap_or(self.path())
     }
 
-    /// Whether the path has a service and a method, and the table had room for the method. Otherwise its name is
-    /// `_OTHER`.
+    /// Returns whether the path has a service and a method, and the table had room for the method. Otherwise its name
+    /// is `_OTHER`.
     pub(crate) fn is_named(&self) -> bool {
         *self.name != *OTHER
     }

@@ -43,7 +43,7 @@ tracecast::tc_metrics! {
     static CLIENT_RESPONSE_BYTES: Counter<(keys::known_method,)> = "tc_rpc_client_response_bytes_total";
 }
 
-/// Whether any metric of this side is on.
+/// Returns whether any metric of this side is on.
 #[inline]
 pub(crate) fn are_on(side: Side) -> bool {
     is_measuring() && is_any_on(side)

@@ -27,7 +27,7 @@ impl GrpcCalls {
     }
 }
 
-/// Whether calls of a path are traced by default: health checks and reflection are not.
+/// Returns whether calls of a path are traced by default: health checks and reflection are not.
 fn is_of_interest(path: &str) -> bool {
     path.strip_prefix("/grpc.").is_none_or(|rest| !rest.starts_with("health.") && !rest.starts_with("reflection."))
 }

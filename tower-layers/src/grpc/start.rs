@@ -97,7 +97,8 @@ fn has_user_info(authority: &[u8]) -> bool {
     }
 }
 
-/// Whether one of the bytes is an `@`. XOR turns an `@` into zero, and subtracting one from a zero byte borrows.
+/// Returns whether one of the bytes is an `@`. XOR turns an `@` into zero, and subtracting one from a zero byte
+/// borrows.
 #[inline]
 fn has_at(word: [u8; 8]) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;

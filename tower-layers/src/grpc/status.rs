@@ -12,7 +12,7 @@ use crate::grpc::metadata;
 use crate::side::Side;
 
 impl Side {
-    /// Whether this side counts a call with this status as failed.
+    /// Returns whether this side counts a call with this status as failed.
     pub(crate) fn is_error(self, code: Code) -> bool {
         let of_server = matches!(
             code,
@@ -99,7 +99,7 @@ fn of_cause(error: &(dyn Error + 'static)) -> Option<(Code, String)> {
     Some((code, error.to_string()))
 }
 
-/// Whether a body failed because its sender reset the stream, or the connection is gone.
+/// Returns whether a body failed because its sender reset the stream, or the connection is gone.
 pub(crate) fn is_sender_gone(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|cause| match cause.downcast_ref::<h2::Error>() {
         Some(error) => error.is_io() || (error.is_remote() && (error.is_reset() || error.is_go_away())),
@@ -107,7 +107,7 @@ pub(crate) fn is_sender_gone(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
-/// Whether this error means that a connection is gone.
+/// Returns whether this error means that a connection is gone.
 fn is_lost(error: &io::Error) -> bool {
     use io::ErrorKind::{
         BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, UnexpectedEof,

@@ -176,8 +176,8 @@ impl Drop for Exchange {
 }
 
 impl Subject {
-    /// Whether the exchange ends with the response's headers: servers send no body here, or another protocol follows an
-    /// upgrade.
+    /// Returns whether the exchange ends with the response's headers: servers send no body here, or another protocol
+    /// follows an upgrade.
     fn ends_with_headers(&self, status: StatusCode) -> bool {
         let is_connected = self.verb.text() == "CONNECT" && status.is_success();
         let is_empty = matches!(status.as_u16(), 101 | 204 | 304);
@@ -201,13 +201,13 @@ impl Record {
         }
     }
 
-    /// Whether the whole body passed although its end was not polled: a reader that knows the length need not poll
-    /// further.
+    /// Returns whether the whole body passed although its end was not polled: a reader that knows the length need not
+    /// poll further.
     fn has_passed(&self) -> bool {
         self.status.is_some() && self.declared.is_some_and(|declared| self.passed >= declared)
     }
 
-    /// Whether a timeout ended the exchange. Timeouts limit the time until the headers only.
+    /// Returns whether a timeout ended the exchange. Timeouts limit the time until the headers only.
     fn is_due(&self) -> bool {
         let seconds = || self.began.seconds_to(Moment::now());
         self.status.is_none() && self.subject.timeout.is_some_and(|timeout| timeout::is_due(timeout, seconds()))

@@ -23,7 +23,7 @@ tracecast::tc_metrics! {
     static SERVER_ACTIVE: UpDownCounter = "tc_http_server_active";
 }
 
-/// Whether any metric of this side is on.
+/// Returns whether any metric of this side is on.
 #[inline]
 pub(crate) fn are_on(side: Side) -> bool {
     is_measuring() && is_any_on(side)

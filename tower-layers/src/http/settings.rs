@@ -44,7 +44,7 @@ impl HttpRequests {
     }
 }
 
-/// Whether a path is traced by default: health checks and metrics endpoints are not.
+/// Returns whether a path is traced by default: health checks and metrics endpoints are not.
 fn is_of_interest(path: &str) -> bool {
     !matches!(path, "/health" | "/healthz" | "/livez" | "/readyz" | "/metrics")
 }
