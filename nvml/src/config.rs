@@ -74,8 +74,9 @@ impl Config {
         self
     }
 
-    /// Sets the length of the sliding window for the minimum, mean and maximum of utilization, power, temperature and clocks;
-    /// 60 s by default, the default export interval. A window shorter than the export interval loses samples.
+    /// Sets the length of the sliding window for the minimum, mean and maximum of utilization, power, temperature and
+    /// clocks; 60 s by default (the default export interval), at least 10 ms and at most an hour. A window shorter than
+    /// the export interval loses samples.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -221,9 +222,9 @@ impl Config {
         self
     }
 
-    /// Shows which pod and container each GPU and MIG instance is allocated to, as
-    /// `tc_gpu_pod_info{uuid, namespace, pod, container}`. The monitor asks the kubelet through this socket of the node, which must be
-    /// mounted; the usual path is `/var/lib/kubelet/pod-resources/kubelet.sock`.
+    /// Shows which pod and container each GPU and MIG instance is allocated to, as `tc_gpu_pod_info{uuid, namespace,
+    /// pod, container}`. The monitor queries the kubelet through this socket of the node, which must be mounted; the
+    /// usual path is `/var/lib/kubelet/pod-resources/kubelet.sock`.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default()

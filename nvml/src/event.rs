@@ -150,7 +150,8 @@ impl Events {
         wait.unwrap_or_else(PoisonError::into_inner).waiting.pop_front()
     }
 
-    /// Logs an overflow once. `push` does not log, because its callers hold locks that a slow logger would prolong.
+    /// Logs an overflow once, until the queue is empty again. `push` does not log, because its callers hold locks and a
+    /// slow logger would delay them.
     pub(crate) fn log_overflow(&self) {
         let is_new = {
             let mut queue = self.lock();

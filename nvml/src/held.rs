@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The most bytes read of a file: more than precede the values needed from any of these files.
+/// The most bytes that are read of a file. In each of these files the needed values come earlier.
 const MOST_BYTES: u64 = 64 * 1024;
 
 pub(crate) struct Held {
@@ -27,7 +27,7 @@ impl Held {
     }
 }
 
-/// Reads the file and returns the result of `parse`; `None` if the file is not open or cannot be read.
+/// Reads the file and returns the result of `parse`; `None` also if the file is not open or cannot be read.
 pub(crate) fn parsed<T>(file: &mut Option<Held>, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
     parse(&file.as_mut()?.read()?)
 }

@@ -12,7 +12,7 @@
 pub enum HostGroup {
     /// Bytes, packets, errors and dropped packets of each network interface, without those of containers (`veth..`).
     Network,
-    /// Bytes, operations and operation time of each disk, without partitions.
+    /// Bytes, operations, operation time and busy time of each disk, without partitions, loop devices and RAM disks.
     Disk,
     /// Used, free and reserved bytes of each local file system.
     Filesystem,

@@ -1,7 +1,7 @@
 //! GPU metrics that survive driver failures, and host metrics that are correct in a container.
 //!
-//! [`start`] starts to monitor the GPUs of the machine. It never fails: without a library, driver or permission
-//! `tc_nvml_available` is 0, one line is logged, and the monitor retries periodically.
+//! [`start`] starts to monitor the GPUs of the machine. This function never fails: without a library, driver or
+//! permission `tc_nvml_available` is 0, one line is logged, and the monitor retries periodically.
 //!
 //! ```
 //! let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());
@@ -13,15 +13,16 @@
 //! values become a gap and its `tc_gpu_up` becomes 0, while all other metrics continue. An unknown value is absent; it is never
 //! shown as 0, and an old value disappears after three intervals.
 //!
-//! Metrics that OpenTelemetry's semantic conventions define, such as `hw.gpu.utilization`, can use the conventional name, unit
-//! and attributes instead: [`Config::with_names`]. Only one of the two is emitted. [`Config`] also enables optional metrics: the
-//! activity of parts of a GPU, some details, and groups of host metrics.
+//! Metrics that OpenTelemetry's semantic conventions define, such as `hw.gpu.utilization`, can use the conventional
+//! name, unit and attributes instead of Tracecast's: [`Config::with_names`]. Each metric is emitted under one name
+//! only. [`Config`] also enables optional metrics: the activity of parts of a GPU, some details, and groups of host
+//! metrics.
 //!
 //! [`Monitor::gpus`] returns the newest sample of each GPU to the program, and [`Config::with_event_handler`] calls a function
 //! when a GPU reports an error, is lost, hangs or recovers.
 //!
-//! XIDs, the errors that a GPU reports, are counted and logged; a span that holds the guard of [`on_device`] gets an event for
-//! each.
+//! XIDs, the errors that a GPU reports, are counted and logged. A span that holds the guard of [`on_device`] gets an
+//! event for each of the newest eight.
 //!
 //! One more thread measures the machine (`tc_system_*`), this process (`tc_process_*`) and its container (`tc_container_*`) from
 //! `/proc` and cgroup files. On systems without these files the metrics are absent.

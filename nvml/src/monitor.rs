@@ -15,8 +15,8 @@ static RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// Starts to monitor the GPUs of this machine, until the monitor is dropped.
 ///
-/// It never fails: without a driver `tc_nvml_available` is 0 and its label `reason` has the cause; the monitor retries
-/// periodically. A second monitor, started while one runs, logs a line and does nothing.
+/// This function never fails: without a driver `tc_nvml_available` is 0 and its label `reason` has the cause; the
+/// monitor retries periodically. A second monitor, started while one runs, logs a line and does nothing.
 ///
 /// ```
 /// let config = tracecast_nvml::Config::default().with_devices(["0"]);
@@ -66,8 +66,8 @@ pub struct Monitor {
 impl Monitor {
     /// Returns all monitored GPUs, each with its newest sample, in the order of their label `gpu`.
     ///
-    /// It reads the samples of the monitor's threads and does not call the driver, so it returns at once, even while a GPU hangs.
-    /// The list is empty just after the start and while no driver has been found.
+    /// This method reads the samples of the monitor's threads and does not call the driver, so it returns at once, even
+    /// while a GPU hangs. The list is empty just after the start and while no driver has been found.
     ///
     /// ```
     /// let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());
@@ -79,8 +79,8 @@ impl Monitor {
         self.shared.as_ref().map(|shared| shared.views()).unwrap_or_default()
     }
 
-    /// Ends the monitor, as dropping it does. It waits at most about 50 ms for its threads, even while a driver call hangs. All
-    /// gauges become gaps, and the result of a call that returns later is discarded.
+    /// Ends the monitor, as dropping it does. Waits at most about 50 ms for the monitor's threads, even while a driver
+    /// call hangs. All gauges become gaps, and the result of a call that returns later is discarded.
     ///
     /// ```
     /// let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());

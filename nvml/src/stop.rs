@@ -27,7 +27,7 @@ impl Stop {
     }
 }
 
-/// Pauses between attempts, each twice as long as the one before it.
+/// Pauses between attempts, each twice as long as the one before it, up to a limit.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     first: Duration,

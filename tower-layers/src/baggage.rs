@@ -6,7 +6,7 @@ use tracecast::{Context, propagation};
 use crate::headers::HttpHeadersMut;
 use crate::hosts::Hosts;
 
-/// Restricts the baggage that is sent. By default all of it goes to all servers, if `OTEL_PROPAGATORS` has `baggage`.
+/// Restricts the baggage that is sent. By default all baggage goes to all servers, if `OTEL_PROPAGATORS` has `baggage`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Baggage {
     /// The keys that are sent; `None` for all.
@@ -28,12 +28,12 @@ impl Baggage {
         self.to = Some(Hosts::new(hosts));
     }
 
-    /// Whether a server may get baggage. If servers are listed, one whose name is unknown may not.
+    /// Returns whether a server may get baggage. If servers are listed, a server without a known name may not.
     pub(crate) fn allows<'a>(&self, host: impl FnOnce() -> Option<&'a str>) -> bool {
         self.to.as_ref().is_none_or(|hosts| host().is_some_and(|host| hosts.has(host)))
     }
 
-    /// Writes a context to a request's headers; `is_allowed` says whether the server may get baggage.
+    /// Writes a context to a request's headers; without baggage if the server may not get it (`is_allowed`).
     pub(crate) fn inject(&self, context: &Context, headers: &mut HeaderMap, is_allowed: bool) {
         let keys = if is_allowed { self.keys.as_deref() } else { Some(&[][..]) };
         let Some(keys) = keys else { return propagation::inject(context, &mut HttpHeadersMut::from(headers)) };

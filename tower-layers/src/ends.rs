@@ -35,7 +35,7 @@ impl Ends<'_> {
 #[repr(align(16))]
 struct Dotted([u8; 16]);
 
-/// Formats an IPv4 address as `Ipv4Addr` does, in a tenth of the instructions: every call has one.
+/// Formats an IPv4 address as `Ipv4Addr` does, in a tenth of the instructions, because every call formats an address.
 fn dotted(octets: [u8; 4], Dotted(text): &mut Dotted) -> &str {
     let mut len = 0;
     for octet in octets {
@@ -44,7 +44,7 @@ fn dotted(octets: [u8; 4], Dotted(text): &mut Dotted) -> &str {
         text[len..len + 4].copy_from_slice(&digits);
         len += digit_count;
     }
-    // The last octet has no dot behind it.
+    // The dot after the last octet is left out.
     std::str::from_utf8(text).map_or("", |text| &text[..len - 1])
 }
 

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// An error whose type is not known.
+/// An error of any type.
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Returns an error and its causes, at most 16, because an error may be its own source.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 type Predicate<T> = dyn Fn(&T) -> bool + Send + Sync;
 
-/// The application's filter: whether a call is traced, by its path or its request.
+/// The application's filter, which decides by the path or the request whether a call is traced.
 pub(crate) struct Filter<T: ?Sized>(Option<Arc<Predicate<T>>>);
 
 impl<T: ?Sized> Filter<T> {
@@ -14,7 +14,7 @@ impl<T: ?Sized> Filter<T> {
         self.0 = Some(Arc::new(filter));
     }
 
-    /// Applies the filter; `None` without one. A filter that panics accepts the call.
+    /// Returns whether the filter accepts the call; `None` if no filter is set. A filter that panics accepts the call.
     pub(crate) fn takes(&self, call: &T) -> Option<bool> {
         let filter = self.0.as_ref()?;
         Some(catch_unwind(AssertUnwindSafe(|| filter(call))).unwrap_or(true))

@@ -13,7 +13,7 @@ tracecast::tc_keys! {
 /// The state of the measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FirstByte {
-    /// The layer does not measure it.
+    /// The layer does not measure the time.
     Ignored,
     Awaited,
     /// Seconds from the beginning of the call.
@@ -30,7 +30,8 @@ impl FirstByte {
         !matches!(self, FirstByte::Ignored)
     }
 
-    /// Reads a part of the response. The attribute is set at once, because the span may be replaced by another.
+    /// Measures the time at the first part of the response that has data. The attribute is set at once, because the
+    /// span may be replaced by another.
     #[inline]
     pub(crate) fn read(&mut self, data: &impl Buf, began: Moment, place: &mut Place) {
         if matches!(self, FirstByte::Awaited) && data.has_remaining() {

@@ -71,7 +71,7 @@ impl HeadersMut for HttpHeadersMut<'_> {
     }
 }
 
-/// Returns a name; those that every call uses were validated before.
+/// Returns the header name. The names that every call uses are validated only once.
 fn header(name: &'static str) -> HeaderName {
     static PARENT: HeaderName = HeaderName::from_static(TRACEPARENT);
     static STATE: HeaderName = HeaderName::from_static(TRACESTATE);
@@ -138,7 +138,7 @@ impl<'h> Carried<'h> {
         propagation::extract(self)
     }
 
-    /// Whether any header may hold a context.
+    /// Returns whether any header may hold a context.
     #[inline]
     pub(crate) fn is_anything(&self) -> bool {
         self.parent.is_some() || self.baggage.is_some() || self.b3
@@ -159,7 +159,7 @@ const TRACESTATE: &str = "tracestate";
 const BAGGAGE: &str = "baggage";
 const TIMEOUT: &str = "grpc-timeout";
 
-/// Whether these headers may hold a context. Compares only names, which is cheaper than `Carried`.
+/// Returns whether these headers may hold a context. Compares only names, which is cheaper than `Carried`.
 #[inline]
 pub(crate) fn may_carry(headers: &HeaderMap) -> bool {
     headers.keys().map(HeaderName::as_str).any(|name| match name.len() {
@@ -257,7 +257,8 @@ mod fuzz {
     use super::*;
     use crate::fuzz::{mutated, run};
 
-    /// One look at all headers finds the same as a look for each. A header stands in each line.
+    /// Asserts that one pass over all headers finds the same values as a lookup of each. Each line of a seed is a
+    /// header.
     #[test]
     fn headers_of_a_call() {
         let seeds: [&[u8]; 5] = [

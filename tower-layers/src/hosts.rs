@@ -14,7 +14,8 @@ impl Hosts {
     }
 }
 
-/// A star matches one or more labels in front of the domain; alone it matches any server.
+/// Returns whether a host matches a pattern. A star matches one or more labels in front of the domain; alone it matches
+/// any server.
 fn fits(pattern: &str, host: &str) -> bool {
     let Some(domain) = pattern.strip_prefix('*') else { return pattern.eq_ignore_ascii_case(host) };
     if domain.is_empty() {

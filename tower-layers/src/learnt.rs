@@ -12,7 +12,7 @@ use foldhash::fast::RandomState;
 
 use crate::side::Side;
 
-/// The name of all texts without a name of their own.
+/// The name of all texts that have no name of their own.
 pub(crate) const OTHER: &str = "_OTHER";
 
 /// An item of a table, made from a text.
@@ -28,7 +28,7 @@ pub(crate) trait Learnt {
 
     fn entry(&self) -> &Entry;
 
-    /// Whether the text has a form that can be learnt.
+    /// Returns whether the text has a form that can be learnt.
     fn is_learnable(&self) -> bool;
 
     /// Called when the item has answered and the table has room for it.
@@ -61,7 +61,7 @@ impl Entry {
         self.is_kept
     }
 
-    /// The item's number, if it is known.
+    /// Returns the item's number, if it is known.
     #[inline]
     pub(crate) fn number(&self) -> Option<u32> {
         self.known.load(Relaxed).checked_sub(1)
@@ -118,7 +118,8 @@ impl<T: Learnt, const GROUPS: usize> Table<T, GROUPS> {
         if has_room { self.keep(group, text) } else { make(group, text, false) }
     }
 
-    /// Marks an item as known because it has answered: no peer invented it.
+    /// Marks an item as known because it has answered, so no peer invented it. Does nothing if the table is full or the
+    /// item cannot be learnt.
     #[inline]
     pub(crate) fn learn(&self, item: &T) {
         if item.entry().number().is_none() && !self.is_full.load(Relaxed) {
@@ -126,12 +127,12 @@ impl<T: Learnt, const GROUPS: usize> Table<T, GROUPS> {
         }
     }
 
-    /// Returns the text of the item with this number.
+    /// Returns the text of the known item with this number.
     pub(crate) fn text(&self, number: u32) -> Option<Box<str>> {
         self.read().known.get(number as usize).map(|item| item.entry().text.clone())
     }
 
-    /// Adds an item, if there is still room.
+    /// Returns the item of a text. Adds the item if there is still room.
     fn keep(&self, group: usize, text: &str) -> Arc<T> {
         let mut items = self.write();
         // Another thread may have added this item or taken the last place.
@@ -153,7 +154,7 @@ impl<T: Learnt, const GROUPS: usize> Table<T, GROUPS> {
         }
         let found = items.groups[entry.group].get(&entry.text).cloned();
         let kept = found.unwrap_or_else(|| items.add(entry.group, &entry.text));
-        // Another thread may have marked it.
+        // Another thread may have marked the item.
         if kept.entry().number().is_none() {
             items.known.push(kept.clone());
             kept.learnt();
@@ -184,7 +185,7 @@ impl<T: Learnt, const GROUPS: usize> Table<T, GROUPS> {
 }
 
 impl<T: Learnt, const GROUPS: usize> Items<T, GROUPS> {
-    /// Whether there is room for one more item that has not answered.
+    /// Returns whether there is room for one more item that has not answered.
     fn has_room(&self) -> bool {
         self.len - self.known.len() < T::NEW
     }

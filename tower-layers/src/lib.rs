@@ -15,8 +15,8 @@
 //! # }
 //! ```
 //!
-//! The modules `grpc` and `http` list the attributes and metrics of each protocol. Callers are trusted unless
-//! [a policy](layer::TraceLayer::with_trust) says otherwise.
+//! The modules `grpc` and `http` list the attributes and metrics of each protocol. Callers are trusted unless [a
+//! policy](layer::TraceLayer::with_trust) rejects them.
 //!
 //! # Features
 //! - `grpc` (on by default): the layers for gRPC. Their public items use tonic's types; without this feature tonic is
@@ -27,7 +27,7 @@
 //! - `hyper`: `error.type` on HTTP spans from errors of hyper, its client and tower.
 //! - `reqwest`: `HttpClientLayer` as `reqwest-middleware` for reqwest clients. It includes `hyper`.
 //!
-//! A program that only needs HTTP depends on it with `default-features = false, features = ["http"]`.
+//! A program that only needs HTTP depends on this crate with `default-features = false, features = ["http"]`.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

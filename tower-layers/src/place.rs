@@ -5,24 +5,24 @@ use tracecast::{Context, Span};
 
 /// The context that is current while a call is polled.
 pub(crate) enum Place {
-    /// The call's span, possibly one that is not recorded and only holds the caller's context. With no span, the
-    /// current context stays.
+    /// The call's span, or a non-recording span that only holds the caller's context. `Span::none()` leaves the current
+    /// context unchanged.
     Span(Span),
     /// The caller's context, if no span could hold it. Boxed, because it is rare and would enlarge every call.
     Context(Box<Context>),
 }
 
 impl Place {
-    /// The current context stays.
+    /// Leaves the current context unchanged.
     pub(crate) const UNCHANGED: Place = Place::Span(Span::none());
 
-    /// The place of a served call: its span, or without one its caller's context.
+    /// Returns the place of a served call: its span, or without a span its caller's context.
     #[inline]
     pub(crate) fn served(span: Span, caller: Context) -> Self {
         if span.is_none() { Place::transparent(caller) } else { Place::Span(span) }
     }
 
-    /// The place of a call without a span: its caller's context, if it has any content.
+    /// Returns the place of a call without a span: its caller's context, if that has any content.
     pub(crate) fn transparent(caller: Context) -> Self {
         if !caller.is_valid() && caller.baggage_entries().next().is_none() {
             return Place::UNCHANGED;
@@ -31,7 +31,7 @@ impl Place {
         if held.is_none() { Place::Context(Box::new(caller)) } else { Place::Span(held) }
     }
 
-    /// The place of a client's call: its span, if it has one.
+    /// Returns the place of a client's call: its span, if it has one.
     pub(crate) fn called(span: Span) -> Self {
         Place::Span(span)
     }
@@ -48,8 +48,8 @@ impl Place {
         }
     }
 
-    /// Counts a metric of the call. Makes the call's context current for that only while a test captures, because only
-    /// captures depend on it.
+    /// Calls `count`, which counts the call in a metric. The call's context is current meanwhile only while a test
+    /// captures, because only captures depend on it.
     #[inline(always)]
     pub(crate) fn count(self, count: fn()) -> Self {
         if is_capturing() {
@@ -70,7 +70,7 @@ impl Place {
         matches!(self, Place::Span(span) if span.is_recording())
     }
 
-    /// Returns when the span began, if it is recorded.
+    /// Returns the time at which the span began; `None` if the span is not recorded.
     #[inline]
     pub(crate) fn began(&self) -> Option<Moment> {
         match self {

@@ -43,7 +43,7 @@ impl<F, P: Protocol> ResponseFuture<F, P> {
         ResponseFuture { inner, call }
     }
 
-    /// Polls for the headers, and builds the answer from them and the call. An error ends the call.
+    /// Polls for the headers, and passes the response and the call to `answer`. An error ends the call.
     #[inline]
     pub(crate) fn poll_answer<B, E, A>(
         self: Pin<&mut Self>,
@@ -80,7 +80,7 @@ impl<F, P: Protocol> fmt::Debug for ResponseFuture<F, P> {
 pin_project! {
     /// The body of a response, passed through unchanged. The call's span ends with it, or when it is dropped.
     pub struct ResponseBody<B, P: Protocol> {
-        // Declared before the call, as in the future.
+        // Declared before the call, so that it is dropped first, as in `ResponseFuture`.
         #[pin]
         inner: B,
         call: Option<P::Call>,

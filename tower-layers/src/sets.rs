@@ -1,8 +1,8 @@
 //! Bounded tables of label sets whose parts depend on each other, such as the method, route and status of a request.
 //!
-//! Few of the possible combinations occur. So the set is one label with several parts, and a combination gets its ordinal when it
-//! is first seen. Each part has a closed set of values, or a bounded table of its own (`learnt`). At worst a caller fills the
-//! table; then all other sets are counted together.
+//! Few of the possible combinations occur. So the set is one label with several parts, and a combination gets its
+//! ordinal when it is first seen. Each part has a closed set of values, or a bounded table of its own (`learnt`). If
+//! callers fill the table of sets, all further sets are counted together.
 
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
@@ -13,16 +13,17 @@ pub(crate) const OVERFLOW: &str = "otel.metric.overflow";
 /// A server or a route as a part of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// The request does not name it.
+    /// A request without a server's name or a route.
     None,
-    /// It has never answered, or the table of such texts is full.
+    /// A server or route without an entry in its table, because no request to it was answered yet or the table is full.
+    /// Its label value is `_OTHER`.
     Other,
-    /// Its number in a table of [`learnt`](crate::learnt) texts.
+    /// The number of a server or route in a table of [`learnt`](crate::learnt) texts.
     Known(u32),
 }
 
 impl Target {
-    /// The target with this number, if it is known.
+    /// Returns the target with this number; `Other` without a number.
     pub(crate) fn of(number: Option<u32>) -> Self {
         number.map_or(Target::Other, Target::Known)
     }
@@ -57,7 +58,7 @@ impl<const N: usize> Sets<N> {
         Sets([const { AtomicU64::new(0) }; N])
     }
 
-    /// Returns the slot of a set; `N` if there is no room for it.
+    /// Returns the slot of a set, and stores the set there if it is new. Returns `N` if there is no room.
     pub(crate) fn place(&self, word: u64) -> usize {
         // The upper bits of the product depend on all bits of the word. No seed is needed: no part of a word is a text that a peer
         // chooses, and `TRIES` bounds the search.
@@ -66,7 +67,7 @@ impl<const N: usize> Sets<N> {
         places.into_iter().find(|at| self.is_or_becomes(*at, word)).unwrap_or(N)
     }
 
-    /// Returns the set in this slot.
+    /// Returns the set in this slot; `None` if the slot is empty or does not exist.
     pub(crate) fn get(&self, at: usize) -> Option<u64> {
         Some(self.0.get(at)?.load(Acquire)).filter(|word| *word != 0)
     }

@@ -9,7 +9,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The kind of this side's spans.
+    /// Returns the kind of this side's spans.
     pub(crate) fn kind(self) -> Kind {
         match self {
             Side::Server => Kind::Server,

@@ -164,7 +164,7 @@ impl<P: Clone> TraceLayer<P, ServerSide> {
 
     /// Sets the sampler for traces that begin with a call of this route, in place of the process's sampler. For gRPC a
     /// route is the path of a method; for HTTP it is the route's template, or the path if the route is not known. A `*`
-    /// at the end matches anything; the first match decides. It does not override a trusted caller's decision.
+    /// at the end matches anything; the first match decides. The sampler does not override a trusted caller's decision.
     ///
     /// ```
     /// use tracecast::Sampler;
@@ -190,7 +190,8 @@ impl<P: Clone> TraceLayer<P, ServerSide> {
 
 /// Methods for clients.
 impl<P: Clone> TraceLayer<P, ClientSide> {
-    /// Sends no baggage, for calls to third parties. By default all of it is sent, if `OTEL_PROPAGATORS` has `baggage`.
+    /// Sends no baggage, for calls to third parties. By default all baggage is sent, if `OTEL_PROPAGATORS` has
+    /// `baggage`.
     ///
     /// ```
     /// use tracecast_tower::GrpcClientLayer;
@@ -219,7 +220,7 @@ impl<P: Clone> TraceLayer<P, ClientSide> {
     /// Sends baggage only to these servers: a name, such as `store.internal`, or all names below a domain, such as
     /// `*.svc.cluster.local`. For other servers a `baggage` header that is already on the request is removed too.
     ///
-    /// A layer cannot ask a tonic channel for its server: set the server with `GrpcClientLayer::with_server`, or it
+    /// A layer cannot read the server of a tonic channel: set the server with `GrpcClientLayer::with_server`, or it
     /// gets no baggage. Put an HTTP client that follows redirects around this layer, not inside it, so that the layer
     /// sees each request.
     ///

@@ -97,7 +97,7 @@ impl fmt::Debug for Peer<'_> {
     }
 }
 
-/// Returns the address of a request's sender.
+/// Returns the address of a request's sender; `None` if the server does not provide it.
 pub(crate) fn address(extensions: &Extensions) -> Option<SocketAddr> {
     #[cfg(feature = "transport")]
     if let Some(info) = extensions.get::<tonic::transport::server::TcpConnectInfo>() {
@@ -134,7 +134,8 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Keeps a link to an untrusted caller's span; its parent, baggage and `tracestate` are ignored.
+    /// Returns the origin of a call from an untrusted caller: a link to the caller's span. The caller's baggage and
+    /// `tracestate` are ignored.
     fn distrusted(said: &Context) -> Self {
         let link = said.is_valid().then(|| Context::remote(said.trace_id(), said.span_id(), said.is_sampled()));
         Caller { parent: Context::default(), link: link.map(Box::new) }
@@ -154,7 +155,7 @@ impl Policy {
         self.samplers.0.push((pattern.into(), sampler));
     }
 
-    /// Returns the caller's context, or a link if the caller is not trusted.
+    /// Returns the caller's context, or a link if the caller is not trusted; neither if the headers hold no context.
     #[inline]
     pub(crate) fn caller<B>(&self, request: &Request<B>, carried: &Carried<'_>) -> Caller {
         if !carried.is_anything() {
@@ -167,12 +168,12 @@ impl Policy {
         Caller { parent: self.sharing(said), link: None }
     }
 
-    /// Returns the sampler for a root with this route, in place of the process's sampler.
+    /// Returns the sampler for a root with this route, in place of the process's sampler; `None` if no pattern matches.
     pub(crate) fn sampler(&self, route: &str) -> Option<&Sampler> {
         self.samplers.find(route)
     }
 
-    /// A predicate that panics trusts no caller.
+    /// Returns whether the caller is trusted. A predicate that panics trusts no caller.
     fn trusts<B>(&self, request: &Request<B>) -> bool {
         let Some(trusts) = &self.trusts else { return true };
         catch_unwind(AssertUnwindSafe(|| trusts(&Peer::of(request)))).unwrap_or(false)
@@ -196,7 +197,7 @@ impl Samplers {
     }
 }
 
-/// Whether a text matches a pattern; a `*` at its end matches anything.
+/// Returns whether a text matches a pattern; a `*` at its end matches anything.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => text.starts_with(start),

@@ -21,7 +21,7 @@ pub trait Ongoing {
     /// Called when a poll is pending; the task may be woken later to be polled again.
     fn wait(&mut self, _waker: &Waker) {}
 
-    /// Whether there is anything to record when it ends.
+    /// Returns whether the call is recorded or measured and has not ended.
     fn is_told(&self) -> bool;
 
     /// Reads a part of the response's body.
@@ -54,7 +54,7 @@ pub(crate) struct Work<R> {
     pub(crate) place: Place,
     /// `Some` while the call is recorded or measured.
     pub(crate) record: Option<R>,
-    /// Whether a poll has not returned.
+    /// Whether a poll is running or was left by a panic.
     unwound: bool,
 }
 
@@ -63,7 +63,8 @@ impl<R> Work<R> {
         Work { place, record, unwound: false }
     }
 
-    /// A call that is not recorded, if its context is needed: a client's is not, once the headers are written.
+    /// Creates a call that is not recorded but has a context to make current; `None` if the context is unchanged, and
+    /// for a client, which needs no context once the headers are written.
     pub(crate) fn at(place: Place, side: Side) -> Option<Self> {
         let is_of_use = side == Side::Server && !place.is_unchanged();
         is_of_use.then(|| Work::new(place, None))
@@ -77,7 +78,8 @@ impl<R> Work<R> {
         result
     }
 
-    /// Whether the call is dropped because of a panic. A client dropped by another function's panic was only given up.
+    /// Returns whether the call is dropped because of a panic. A client's call that another function's panic drops was
+    /// only given up.
     pub(crate) fn has_panicked(&self, side: Side) -> bool {
         self.unwound || (side == Side::Server && std::thread::panicking())
     }

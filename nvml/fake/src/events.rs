@@ -47,7 +47,8 @@ pub(crate) fn close(number: usize) -> bool {
     lock().open.remove(&number).is_some()
 }
 
-/// Adds a GPU to a set, for events from now on; `false` if the set does not exist.
+/// Adds a GPU to a set. The set delivers events that are newer than its first watch. Returns `false` if the set does
+/// not exist.
 pub(crate) fn watch(number: usize, gpu: u32, script: &Script) -> bool {
     let newest = of(script).map(|event| event.number).max().unwrap_or(0);
     let mut sets = lock();
@@ -59,12 +60,12 @@ pub(crate) fn watch(number: usize, gpu: u32, script: &Script) -> bool {
     true
 }
 
-/// Returns the GPUs that a set watches, with the generation in which each was added.
+/// Returns the GPUs that a set watches, with the generation in which each was added; `None` if the set does not exist.
 pub(crate) fn watched(number: usize) -> Option<Vec<Handle>> {
     lock().open.get(&number).map(|set| set.gpus.clone())
 }
 
-/// Takes the next event of a set, if there is one.
+/// Removes and returns the next event of a set; `None` if there is none or the set does not exist.
 pub(crate) fn take(number: usize, script: &Script) -> Option<Xid> {
     let mut sets = lock();
     let set = sets.open.get_mut(&number)?;

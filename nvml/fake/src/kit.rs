@@ -77,7 +77,8 @@ impl Fake {
 
     /// Creates a copy that answers like the driver whose `recording` was written by [`record`](crate::record()).
     ///
-    /// # Errors If the library was not built or cannot be copied, or if the recording lists a function that the fake does not
+    /// # Errors
+    /// If the library was not built or cannot be copied, or if the recording lists a function that the fake does not
     /// have.
     pub fn replay(recording: &str) -> io::Result<Self> {
         let lacks = recording.lines().find_map(|line| line.strip_prefix("lacks =")).unwrap_or_default();
@@ -86,7 +87,8 @@ impl Fake {
 
     /// Creates a copy without these functions, like the library of another driver.
     ///
-    /// # Errors If the library was not built or cannot be copied, or if the fake does not have one of the functions.
+    /// # Errors
+    /// If the library was not built or cannot be copied, or if the fake does not have one of the functions.
     pub fn without(functions: &[&str], script: &str) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = format!("tracecast-nvml-fake-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
@@ -129,12 +131,14 @@ impl Drop for Fake {
     }
 }
 
-/// Finds the library that Cargo built: in the folder of the running program, its `deps`, or the folder above.
+/// Finds the library that Cargo built: in the folder of the running program, in the folder above, or in the `deps` of
+/// either.
 ///
 /// Cargo builds the `cdylib` together with the `rlib` that a test links, and puts it into `target/<profile>/deps` beside the
 /// tests; or into the folder above if the package was built by itself.
 ///
-/// # Errors If the library is in none of these folders.
+/// # Errors
+/// If the library is in none of these folders.
 pub fn built_library() -> io::Result<PathBuf> {
     let program = std::env::current_exe()?;
     let name = format!("{}tracecast_nvml_fake{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);

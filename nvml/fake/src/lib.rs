@@ -1,8 +1,9 @@
 //! A fake `libnvidia-ml.so`: NVML's C ABI, with values and faults from a script.
 //!
-//! The real nvml-wrapper loads the shared library, by path or as `libnvidia-ml.so.1`. Without a script there are two GPUs whose
-//! values change over time. The script is the file `<library>.script` beside the library, or else the variable `TC_FAKE_NVML`;
-//! lines end with a line break or `;`. It is read again at each call, so faults can start and end.
+//! The real nvml-wrapper loads the shared library, by path or as `libnvidia-ml.so.1`. Without a script there are two
+//! GPUs whose values change over time. The script is the file `<library>.script` beside the library, or else the
+//! variable `TC_FAKE_NVML`; lines end with a line break or `;`. The script is read again at each call, so faults can
+//! start and end.
 //!
 //! ```text
 //! gpus = 2
@@ -21,7 +22,7 @@
 //! event_pause = 0.01                    # seconds between two checks for events
 //! ```
 //!
-//! `gpu0.fail.temperature = 3` is the code with which the value fails, in every function that returns it.
+//! `gpu0.fail.temperature = 3` makes the value fail with this code in every function that returns the value.
 //!
 //! [`record()`] queries a real driver and writes such a script, which [`Fake::replay`] plays back.
 //!

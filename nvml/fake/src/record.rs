@@ -28,9 +28,10 @@ const MOST_INSTANCES: u32 = 8;
 /// Makes all queries of the monitor to the NVML library at this path, and returns the answers as a script for
 /// [`Fake::replay`](crate::Fake::replay).
 ///
-/// # Errors If the library cannot be loaded or initialized.
+/// # Errors
+/// If the library cannot be loaded or initialized.
 pub fn record(library: &Path) -> io::Result<String> {
-    // SAFETY: it is the driver's library or the fake; loading either has no other effect.
+    // SAFETY: the library is the driver's or the fake; loading either has no other effect.
     let lib = unsafe { NvmlLib::new(OsStr::new(library)) };
     let lib = lib.map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.to_string()))?;
     let mut recorder = Recorder { lib, lacks: BTreeSet::new(), text: String::new() };
@@ -123,7 +124,7 @@ impl Recorder {
         let _ = writeln!(self.text, "{key} = {value}");
     }
 
-    /// Writes a value, or the code of its failure; nothing if the library lacks the function.
+    /// Writes a value, or the code of its failure; writes nothing if the library lacks the function.
     fn value<T: std::fmt::Display>(&mut self, gpu: u32, name: &str, answer: Result<T, Code>) {
         match answer {
             Ok(value) => self.line(&format!("gpu{gpu}.{name}"), value),

@@ -174,7 +174,7 @@ impl Gpu {
         part.and_then(|part| self.setting(&format!("{name}.{part}"))).unwrap_or_else(|| self.value(name))
     }
 
-    /// Whether the script sets the value or it has a default.
+    /// Returns whether the script sets the value, or the value has a default.
     pub(crate) fn knows(&self, name: &str, part: Option<u32>) -> bool {
         let is_given = part.is_some_and(|part| self.setting(&format!("{name}.{part}")).is_some());
         is_given || self.setting(name).is_some() || DEFAULTS.iter().any(|(known, _)| *known == name)
@@ -197,7 +197,7 @@ impl Gpu {
     }
 }
 
-/// Sleeps for as many seconds as the script sets for `key`, or until the script changes that.
+/// Sleeps for the number of seconds that the script sets for `key`, if any. A change of the script applies at once.
 pub(crate) fn hang(key: &str) {
     let start = Instant::now();
     while Script::now().number(key).is_some_and(|seconds| start.elapsed().as_secs_f64() < seconds) {

@@ -60,12 +60,12 @@ pub(crate) struct Asker<'a> {
     answered: bool,
     /// The last fault of this sample.
     fault: Option<Fault>,
-    /// The last GPM samples of the GPU and of its MIG instances; the activity is the difference to the next ones.
+    /// The last GPM sample of the GPU. The activity is computed from this sample and the next one.
     pub(super) activity: Option<GpmSample<'a>>,
     pub(super) instance_activity: [Option<GpmSample<'a>>; MOST_INSTANCES],
     /// Temperature thresholds. They do not change, so they are queried only every `ASK_AGAIN` samples.
     pub(super) limits: Option<[Option<u32>; LIMITS]>,
-    /// Whether it has been logged that activity is unsupported.
+    /// Whether the line about unsupported activity was logged.
     pub(super) said: bool,
 }
 
@@ -103,12 +103,12 @@ impl<'a> Asker<'a> {
         self.fault.filter(|_| !self.answered)
     }
 
-    /// Whether the GPU does not support this query.
+    /// Returns whether the GPU does not support this query.
     pub(super) fn lacks(&self, what: Ask) -> bool {
         self.absent & 1 << what as u32 != 0
     }
 
-    /// Whether only the alternative call works for this query.
+    /// Returns whether only the alternative call works for this query.
     pub(super) fn goes_other_way(&self, what: Ask) -> bool {
         self.other_way & 1 << what as u32 != 0
     }
@@ -141,7 +141,8 @@ impl<'a> Asker<'a> {
         Ok(None)
     }
 
-    /// Queries with `call`; if the driver does not support it, with `other` from then on.
+    /// Queries with `call`. Once the driver does not support `call`, queries with `other`, until `begin` resets this
+    /// choice.
     pub(super) fn ask_either<T>(
         &mut self,
         what: Ask,

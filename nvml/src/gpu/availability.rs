@@ -1,4 +1,4 @@
-//! Whether the driver is available, as shown by `tc_nvml_available` and `tc_nvml_driver_info`.
+//! Shows the availability of the driver as `tc_nvml_available` and `tc_nvml_driver_info`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,20 +10,21 @@ use crate::gpu::metrics::{AVAILABLE, DRIVER_INFO, driver};
 
 type Version = <driver as Key>::Value;
 
-/// Whether the driver is available, as shown by `tc_nvml_available` and `tc_nvml_driver_info`.
+/// The availability of the driver, shown as `tc_nvml_available` and `tc_nvml_driver_info`.
 #[derive(Default)]
 pub(crate) struct Availability(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     found: Option<Result<Version, Fault>>,
-    /// When the current driver call began, if one is in progress.
+    /// The start of the current driver call, if one is in progress.
     asking: Option<Instant>,
     retired: bool,
 }
 
 impl State {
-    /// Shows the state and returns whether it is new.
+    /// Stores and shows the result of a driver call. Returns `false` without an effect if the result is unchanged or
+    /// the metrics are retired.
     fn replace(&mut self, found: Result<Version, Fault>) -> bool {
         if self.retired || self.found == Some(found) {
             return false;

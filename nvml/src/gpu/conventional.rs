@@ -51,7 +51,7 @@ pub(crate) enum Health {
     Failed,
 }
 
-/// The type of an error: `corrected`, `uncorrected`, `xid_79`, `xid_other`.
+/// The type of an error: `corrected`, `uncorrected`, `xid_` with a number, or `xid_other`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ErrorType {
     Memory(Severity),

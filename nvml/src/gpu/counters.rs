@@ -24,7 +24,7 @@ pub(crate) struct Totals {
 
 const LINK_FAULTS: [LinkError; sample::LINK_ERRORS] =
     [LinkError::CrcFlit, LinkError::CrcData, LinkError::Replay, LinkError::Recovery];
-/// In the order of the queried fields.
+/// The reasons for lowered clocks, in the order of the queried fields.
 const VIOLATED: [Violation; sample::VIOLATIONS] = [
     Violation::Power,
     Violation::Thermal,

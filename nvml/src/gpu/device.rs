@@ -13,12 +13,13 @@ tc_keys! {
     measure xid_time: f64 = "tc.gpu.xid.timestamp_seconds";
 }
 
-/// Marks the current span as work on a GPU until the guard is dropped. The GPU is named by its index in NVML, or by its UUID or the
-/// start of one.
+/// Marks the current span as work on a GPU until the guard is dropped. `device` is the GPU's index in NVML, its UUID,
+/// or the start of its UUID.
 ///
-/// The span gets the attribute `tc.device.id`, with the value of the label `gpu` of the GPU's metrics; a GPU that is named by a
-/// UUID which no monitor has seen gets none. If the GPU reports XIDs while the guard lives, the span that is current at its drop
-/// gets an event `gpu.xid` for each of the newest eight, with number and time. So hold the guard in the span's own scope:
+/// The span gets the attribute `tc.device.id`, with the value of the label `gpu` of the GPU's metrics; it gets none if
+/// the GPU is unknown, for example a UUID that no monitor has seen. If the GPU reports XIDs while the guard lives, the
+/// span that is current at its drop gets an event `gpu.xid` for each of the newest eight, with number and time. So hold
+/// the guard in the span's own scope:
 ///
 /// ```
 /// #[tracecast::tc_span("Worker/RunKernel")]
@@ -29,7 +30,7 @@ tc_keys! {
 /// # run_kernel(0);
 /// ```
 ///
-/// Beside setting the attribute it costs a few atomic loads and never blocks. XIDs are recorded while a
+/// Beside setting the attribute, the guard costs a few atomic loads and never blocks. XIDs are recorded while a
 /// [`Monitor`](crate::Monitor) runs. An XID that the driver reports after the drop of the guard is counted and logged, but is on
 /// no span.
 pub fn on_device(device: impl DeviceId) -> OnDevice {
@@ -40,7 +41,7 @@ pub fn on_device(device: impl DeviceId) -> OnDevice {
     OnDevice { gpu, seen: gpu.map_or(0, recent::count) }
 }
 
-/// The index of a GPU in NVML, or its UUID or the start of one; for [`on_device`].
+/// The index of a GPU in NVML, its UUID, or the start of its UUID; for [`on_device`].
 ///
 /// ```
 /// use tracecast_nvml::on_device;

@@ -43,7 +43,7 @@ const GPU_NOT_FOUND: u32 = 28;
 const DEPRECATED: u32 = 26;
 
 impl Fault {
-    /// Whether the driver's handles are invalid after this fault.
+    /// Returns whether the driver's handles are invalid after this fault.
     pub(crate) fn ends_generation(self) -> bool {
         use Fault::{DriverNotLoaded, GpuLost, NotFound, ResetRequired, Uninitialized, VersionMismatch};
         matches!(self, GpuLost | ResetRequired | Uninitialized | VersionMismatch | DriverNotLoaded | NotFound)
@@ -57,7 +57,7 @@ impl Fault {
         }
     }
 
-    /// Whether the query is unsupported, so that repeating it soon is useless.
+    /// Returns whether the query is unsupported, so that repeating it soon is useless.
     pub(crate) fn is_absence(self) -> bool {
         matches!(self, Fault::NotSupported | Fault::FunctionAbsent)
     }

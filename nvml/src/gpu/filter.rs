@@ -1,13 +1,14 @@
 //! Selects the GPUs that are monitored.
 
-/// The selection of GPUs. A GPU is selected if all lists contain it.
+/// The selection of GPUs. A GPU is selected if all lists contain it; without lists all GPUs are selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter(Vec<List>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct List {
     wanted: Vec<Wanted>,
-    /// Whether the list numbers the GPUs of the machine. A container may have only the listed GPUs, under other indices.
+    /// Whether the list numbers the GPUs of the machine. A container may have only the listed GPUs, under other
+    /// indices, so a list that has no fewer entries than there are GPUs selects all of them.
     is_of_machine: bool,
 }
 
@@ -19,7 +20,7 @@ enum Wanted {
 }
 
 impl Filter {
-    /// Uses the program's list; without one, the variables of the container runtime and of CUDA.
+    /// Creates a filter from the program's list; without one, from the variables of the container runtime and of CUDA.
     pub(crate) fn new(devices: Option<&[String]>, nvidia: Option<&str>, cuda: Option<&str>) -> Self {
         if let Some(devices) = devices {
             let parse = |text: &String| Wanted::parse(text).or_else(|| warn("with_devices", text, "it is left out"));
@@ -29,13 +30,14 @@ impl Filter {
         Filter([nvidia.and_then(of_container), cuda.and_then(of_cuda)].into_iter().flatten().collect())
     }
 
-    /// Uses the program's list; without one, the environment variables.
+    /// Creates a filter from the program's list; without one, from the environment variables.
     pub(crate) fn of_environment(devices: Option<&[String]>) -> Self {
         let [nvidia, cuda] = ["NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"].map(|name| std::env::var(name).ok());
         Filter::new(devices, nvidia.as_deref(), cuda.as_deref())
     }
 
-    /// Whether the GPU at `index` of `count` is selected; `None` if that depends on the UUID and it is not given.
+    /// Returns whether the GPU at `index` of `count` is selected; `None` if that depends on the UUID and it is not
+    /// given.
     pub(crate) fn selects(&self, index: u32, count: u32, uuid: Option<&str>) -> Option<bool> {
         let mut answers = self.0.iter().map(|list| list.selects(index, count, uuid));
         // One list without the GPU rejects it; otherwise one unknown answer makes the result unknown.
@@ -76,7 +78,7 @@ impl Wanted {
     }
 }
 
-/// Whether the text is a MIG instance's own UUID, from which its GPU cannot be derived.
+/// Returns whether the text is a MIG instance's own UUID, from which its GPU cannot be derived.
 fn is_bare_instance(text: &str) -> bool {
     text.starts_with("MIG-") && !text.starts_with("MIG-GPU-")
 }
@@ -89,8 +91,9 @@ fn warn(place: &str, text: &str, outcome: &str) -> Option<Wanted> {
     None
 }
 
-/// Parses `NVIDIA_VISIBLE_DEVICES`. Without a list the container runtime hid no GPU, or all of them. A list with other entries,
-/// such as a device plugin's directory or a CDI name, was applied by the runtime and cannot be interpreted here.
+/// Parses `NVIDIA_VISIBLE_DEVICES`. Returns `None`, which restricts nothing, for a text that is not a list, such as
+/// `all`, and for a list that cannot be interpreted here: entries such as a MIG instance's own UUID, a device plugin's
+/// directory or a CDI name were already applied by the container runtime.
 fn of_container(text: &str) -> Option<List> {
     let wanted = match text.trim() {
         "" | "all" | "void" => return None,
@@ -105,7 +108,8 @@ fn of_container(text: &str) -> Option<List> {
     Some(List { wanted, is_of_machine: true })
 }
 
-/// Parses `CUDA_VISIBLE_DEVICES`. As in CUDA, the list ends before the first invalid entry, such as `-1`.
+/// Parses `CUDA_VISIBLE_DEVICES`. As in CUDA, the list ends before the first invalid entry, such as `-1`. Returns
+/// `None`, which restricts nothing, if an entry is a MIG instance's own UUID.
 fn of_cuda(text: &str) -> Option<List> {
     let is_gpu =
         |text: &&str| ["GPU-", "MIG-"].iter().any(|start| text.starts_with(start)) || text.parse::<u32>().is_ok();

@@ -64,7 +64,7 @@ impl Identity {
         Identity { gpu: gpu as usize, names, index, description: description.clone() }
     }
 
-    /// Whether the attributes are unchanged.
+    /// Returns whether the attributes are unchanged.
     pub(crate) fn is(&self, index: u32, description: &Description) -> bool {
         self.index == index && self.description == *description
     }

@@ -31,19 +31,19 @@ fn text(label: u32) -> Option<&'static str> {
     UUIDS.get(label as usize)?.get().map(|uuid| &**uuid)
 }
 
-/// Returns the label of the GPU whose UUID starts with `start`.
+/// Returns the label of a GPU whose UUID starts with `start`; `None` if there is none.
 pub(crate) fn of_uuid(start: &str) -> Option<u32> {
     (0..MOST_GPUS).find(|label| text(*label).is_some_and(|uuid| uuid.starts_with(start)))
 }
 
-/// Returns the label of the GPU that the driver has at this index. While that GPU is unknown, the label is the index itself,
-/// unless the GPU with that label is at another index.
+/// Returns the label of the GPU at this driver index. If that GPU is not identified yet, returns the index itself, or
+/// `None` if the GPU at another index has that label.
 pub(crate) fn of_index(index: u32) -> Option<u32> {
     let at = |index: u32| AT_INDEX.get(index as usize).and_then(|label| label.load(Relaxed).checked_sub(1));
     at(index).or_else(|| (0..MOST_GPUS).all(|other| at(other) != Some(index)).then_some(index))
 }
 
-/// Stores which GPU the driver has at this index.
+/// Stores the label of the GPU at this driver index; `None` if that GPU has no label.
 pub(crate) fn set_at(index: u32, label: Option<u32>) {
     if let Some(at) = AT_INDEX.get(index as usize) {
         at.store(label.map_or(0, |label| label + 1), Relaxed);

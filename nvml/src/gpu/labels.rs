@@ -15,7 +15,7 @@ pub(crate) enum Clock {
     Memory,
 }
 
-/// Why clocks are below their maximum.
+/// The reason for clocks below their maximum.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Throttle {
     Idle,
@@ -81,7 +81,7 @@ pub(crate) enum Lifetime {
     Aggregate,
 }
 
-/// Why a page was retired.
+/// The reason for the retirement of a page.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Cause {
     SingleBit,
@@ -100,7 +100,7 @@ pub(crate) enum Action {
     Other,
 }
 
-/// Why the driver lowered clocks.
+/// The reason for which the driver lowered clocks.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(crate) enum Violation {
     Power,

@@ -1,4 +1,4 @@
-//! Whether a GPU is suspended, as on laptops. A query of the driver would wake it.
+//! Detects suspended GPUs, as on laptops, from sysfs. A query of the driver would wake them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ impl Power {
         Power(Held::open(&status_file(sysfs, bus_id)))
     }
 
-    /// Whether the GPU is suspended or about to be. A GPU without a status file counts as awake.
+    /// Returns whether the GPU is suspended or about to be. A GPU without a status file counts as awake.
     pub(crate) fn is_asleep(&mut self) -> bool {
         let is_asleep = |text: &str| Some(matches!(text.trim_end(), "suspended" | "suspending"));
         parsed(&mut self.0, is_asleep).unwrap_or(false)

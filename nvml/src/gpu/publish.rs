@@ -25,7 +25,7 @@ impl Subject {
     }
 }
 
-/// NVML's bit of each reason.
+/// The throttle reasons with NVML's bits.
 const THROTTLES: [(Throttle, ThrottleReasons); 9] = [
     (Throttle::Idle, ThrottleReasons::GPU_IDLE),
     (Throttle::ApplicationClocks, ThrottleReasons::APPLICATIONS_CLOCKS_SETTING),
@@ -40,7 +40,7 @@ const THROTTLES: [(Throttle, ThrottleReasons); 9] = [
 
 const ROWS: [Remapped; 4] = [Remapped::Correctable, Remapped::Uncorrectable, Remapped::Pending, Remapped::Failure];
 pub(super) const DIRECTIONS: [Direction; 2] = [Direction::Transmit, Direction::Receive];
-/// In the order of the queried fields.
+/// The error kinds of one link, in the order of the queried fields.
 const ONE_LINK_FAULTS: [OneLinkError; sample::ONE_LINK_ERRORS] = [
     OneLinkError::Replay,
     OneLinkError::Recovery,
@@ -52,14 +52,14 @@ const ONE_LINK_FAULTS: [OneLinkError; sample::ONE_LINK_ERRORS] = [
 /// The recovery actions, indexed by NVML's number.
 const ACTIONS: [Action; 5] =
     [Action::Nothing, Action::GpuReset, Action::NodeReboot, Action::DrainP2p, Action::DrainAndReset];
-/// In the order of the queries, each with its conventional name if there is one.
+/// The temperature thresholds, in the order of the queries, each with its conventional name if there is one.
 const LIMITS: [(Limit, Option<(Sensor, LimitType)>); sample::LIMITS] = [
     (Limit::Shutdown, Some((Sensor::Gpu, LimitType::HighCritical))),
     (Limit::Slowdown, Some((Sensor::Gpu, LimitType::HighDegraded))),
     (Limit::MemoryMaximum, Some((Sensor::Memory, LimitType::HighDegraded))),
     (Limit::GpuMaximum, None),
 ];
-/// In the order of the GPM query.
+/// The parts of a GPU, in the order of the GPM query.
 const PARTS: [Part; sample::PARTS] =
     [Part::Graphics, Part::Sm, Part::SmOccupancy, Part::Tensor, Part::Dram, Part::Fp64, Part::Fp32, Part::Fp16];
 

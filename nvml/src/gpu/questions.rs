@@ -21,8 +21,8 @@ use crate::gpu::sample::{
 /// The slowest performance state. The driver returns 32 if the state is unknown.
 const SLOWEST_STATE: u32 = 15;
 
-/// The memory temperature; remapped rows; retired pages by cause, and whether a retirement is pending; the recovery action; the
-/// time of lowered clocks in the order of `labels::Violation`; bytes over PCIe.
+/// The queried fields: the memory temperature; remapped rows; retired pages by cause, and whether a retirement is
+/// pending; the recovery action; the time of lowered clocks in the order of `labels::Violation`; bytes over PCIe.
 const FIELDS: [Field; 17] = [
     (NVML_FI_DEV_MEMORY_TEMP, 0),
     (NVML_FI_DEV_REMAPPED_COR, 0),
@@ -45,7 +45,7 @@ const FIELDS: [Field; 17] = [
 
 /// The scope of all links together.
 const ALL_LINKS: u32 = u32::MAX;
-/// The number of links, the data sent and received, and the errors by kind.
+/// The fields of all links together: the number of links, the data sent and received, and the errors by kind.
 const LINK_FIELDS: [Field; 3 + LINK_ERRORS] = [
     (NVML_FI_DEV_NVLINK_LINK_COUNT, 0),
     (NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, ALL_LINKS),
@@ -56,7 +56,7 @@ const LINK_FIELDS: [Field; 3 + LINK_ERRORS] = [
     (NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL, 0),
 ];
 
-/// The state of one link, and its errors in the order of `publish::ONE_LINK_FAULTS`.
+/// The fields of one link: its state, and its errors in the order of `publish::ONE_LINK_FAULTS`.
 const ONE_LINK_FIELDS: [u32; 1 + ONE_LINK_ERRORS] = [
     NVML_FI_DEV_NVLINK_GET_STATE,
     NVML_FI_DEV_NVLINK_ERROR_DL_REPLAY,
@@ -122,7 +122,7 @@ impl<'a> Asker<'a> {
         Ok(sample)
     }
 
-    /// Queries that `Config` can switch on or off.
+    /// Makes the queries that `Config` can switch on or off, if they are on.
     fn options(&mut self, sample: &mut Sample) -> Result<(), Fault> {
         if self.config.details {
             sample.details = self.details()?;
@@ -207,7 +207,7 @@ impl<'a> Asker<'a> {
         Ok(links)
     }
 
-    /// Returns the activity between the last sample and this one.
+    /// Returns the activity between the last sample and this one; all parts are `None` if either sample is missing.
     fn activity(&mut self) -> Result<Activity, Fault> {
         let now = self.ask(Ask::Activity, |gpu| gpu.gpm_sample())?;
         if self.lacks(Ask::Activity) && !std::mem::replace(&mut self.said, true) {
@@ -225,7 +225,8 @@ impl<'a> Asker<'a> {
         Ok(self.ask(Ask::Activity, |_| answer)?.unwrap_or_default())
     }
 
-    /// Returns the activity of a MIG instance between two samples. Errors are ignored: GPUs before Hopper have no GPM.
+    /// Returns the activity of a MIG instance between the last sample and this one; `None` without a last sample or if
+    /// a call fails, as on GPUs before Hopper, which have no GPM.
     fn activity_of(&mut self, index: usize, instance: &Device<'_>) -> Option<Activity> {
         let number = raw::instance_number(instance).ok()?;
         let now = self.device.gpm_mig_sample(number).ok()?;

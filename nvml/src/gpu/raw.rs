@@ -40,7 +40,7 @@ pub(crate) fn temperature(device: &Device<'_>) -> Result<u32, NvmlError> {
     u32::try_from(temperature.temperature).map_err(|_| NvmlError::NotSupported)
 }
 
-/// Returns why clocks are lowered, with the function's name in newer drivers.
+/// Returns the reasons for lowered clocks, with the function that replaces the older one in newer drivers.
 pub(crate) fn clock_reasons(device: &Device<'_>) -> Result<u64, NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetCurrentClocksEventReasons)?;
     let mut reasons = 0;
@@ -52,10 +52,10 @@ pub(crate) fn clock_reasons(device: &Device<'_>) -> Result<u64, NvmlError> {
 /// The most processes that are listed; if there are more, only their number is known.
 const LISTED: usize = 64;
 
-/// Returns the number of compute processes and the bytes that this one uses; `None` if this process is not listed or the list is
-/// too long.
+/// Returns the number of compute processes, and the bytes of GPU memory that this process uses; `None` for the bytes if
+/// the driver does not report them for this process or the list is too long.
 pub(crate) fn processes(device: &Device<'_>) -> Result<(u32, Option<u64>), NvmlError> {
-    /// Calls one version of the function. Their list types differ, but have the same first two members.
+    /// Calls one version of the function. The list types of the versions differ, but have the same first two members.
     macro_rules! ask {
         ($function:ident, $info:ident $(, $rest:ident)*) => {
             if let Ok(function) = &device.nvml().lib().$function {
@@ -80,7 +80,7 @@ pub(crate) fn processes(device: &Device<'_>) -> Result<(u32, Option<u64>), NvmlE
     Err(NvmlError::FunctionNotFound)
 }
 
-/// Returns errors of the on-chip memory, as in `Wear`, and whether they exceed the threshold.
+/// Returns the errors of the on-chip memory, in the order of `Wear::sram`, and whether they exceed the threshold.
 pub(crate) fn sram(device: &Device<'_>) -> Result<([[u64; 2]; 2], bool), NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetSramEccErrorStatus)?;
     let mut status = nvmlEccSramErrorStatus_v1_t {
@@ -147,7 +147,7 @@ pub(crate) fn fan_speed(device: &Device<'_>) -> Result<u32, NvmlError> {
     Ok(speed)
 }
 
-/// Queries several fields in one call, without an allocation. A field that failed is `None`.
+/// Queries several fields in one call, without an allocation. A field that failed or has an unusable type is `None`.
 pub(crate) fn fields<const N: usize>(device: &Device<'_>, fields: &[Field; N]) -> Result<[Option<u64>; N], NvmlError> {
     let function = there(&device.nvml().lib().nvmlDeviceGetFieldValues)?;
     let mut values = fields.map(|(field, scope)| nvmlFieldValue_t {

@@ -31,9 +31,9 @@ pub(crate) struct Registry {
 
 #[derive(Default)]
 struct Gpus {
-    /// By index of the driver.
+    /// The indices of the driver that have or had threads.
     places: BTreeMap<u32, Place>,
-    /// By label.
+    /// The slots, by label.
     slots: BTreeMap<u32, Arc<Slot>>,
     /// The number of the threads that were started most recently.
     newest: u64,
@@ -41,7 +41,7 @@ struct Gpus {
     ended: bool,
 }
 
-/// Whether an index of the driver has threads.
+/// The state of an index of the driver.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// The threads with this number serve the index.
@@ -115,7 +115,8 @@ impl Registry {
         Some(slot)
     }
 
-    /// Releases the slots filled from this index, except that of the GPU with this label.
+    /// Releases the slots filled from this index, except that of the GPU with this label. A slot without a UUID is
+    /// removed.
     fn leave(&self, gpus: &mut Gpus, index: u32, label: Option<u32>) {
         gpus.slots.retain(|of_slot, slot| {
             if Some(*of_slot) == label || !slot.is_filled_from(index) {
@@ -136,8 +137,8 @@ impl Registry {
         self.lock().places.insert(index, Place::Refused);
     }
 
-    /// Removes GPUs that have had no threads for `after` and are selected at no free index: they may work at an index where they
-    /// are not selected.
+    /// Removes the GPUs that no thread has served for longer than `after` and that the filter selects at no free index.
+    /// Such a GPU may be at an index where it is not selected.
     pub(crate) fn forget_unwanted(&self, count: u32, after: Duration) {
         let mut gpus = self.lock();
         let slots = gpus.slots.values();
@@ -161,7 +162,7 @@ impl Registry {
         self.lock().slots.values().find(|slot| slot.is_filled_from(index) && slot.has_uuid()).cloned()
     }
 
-    /// Whether the threads with this number still serve this index.
+    /// Returns whether the threads with this number still serve this index.
     pub(crate) fn is_taken(&self, index: u32, number: u64) -> bool {
         self.lock().places.get(&index) == Some(&Place::Taken(number))
     }
@@ -171,7 +172,7 @@ impl Registry {
         self.lock().slots.values().filter_map(|slot| slot.view()).collect()
     }
 
-    /// Whether a GPU is suspended: loading the library could wake it.
+    /// Returns whether any GPU is suspended. Loading the library could wake such a GPU.
     pub(crate) fn is_any_asleep(&self) -> bool {
         self.lock().slots.values().any(|slot| slot.is_asleep())
     }
@@ -183,7 +184,7 @@ impl Registry {
         slots.iter().for_each(|slot| slot.watch(interval, stale_after));
     }
 
-    /// Ends all slots.
+    /// Ends all slots; later vacancies and claims give none.
     pub(crate) fn end(&self) {
         let slots = {
             let mut gpus = self.lock();

@@ -31,9 +31,9 @@ pub(crate) type Activity = [Option<f64>; PARTS];
 /// The answers of a GPU. `None` is a gap. Units are NVML's.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sample {
-    /// Of the GPU and of its memory, in percent.
+    /// Utilization of the GPU and of its memory, in percent.
     pub(crate) utilization: Option<(u32, u32)>,
-    /// In percent.
+    /// Utilization of the video encoder, in percent.
     pub(crate) encoder: Option<u32>,
     pub(crate) decoder: Option<u32>,
     pub(crate) memory: Option<Memory>,
@@ -41,25 +41,25 @@ pub(crate) struct Sample {
     pub(crate) temperature: Option<u32>,
     pub(crate) memory_temperature: Option<u64>,
     pub(crate) temperature_limits: [Option<u32>; LIMITS],
-    /// In milliwatts.
+    /// Power draw, in milliwatts.
     pub(crate) power: Option<u32>,
     pub(crate) power_limit: Option<u32>,
-    /// In millijoules.
+    /// Energy used since an unspecified time, in millijoules.
     pub(crate) energy: Option<u64>,
-    /// In megahertz.
+    /// Clock of the streaming multiprocessors, in megahertz.
     pub(crate) clock_sm: Option<u32>,
     pub(crate) clock_memory: Option<u32>,
     pub(crate) throttle: Option<ThrottleReasons>,
-    /// In nanoseconds, since an unspecified time.
+    /// Time of lowered clocks by reason, in nanoseconds since an unspecified time.
     pub(crate) violations: [Option<u64>; VIOLATIONS],
     pub(crate) wear: Wear,
     pub(crate) replays: Option<u32>,
     /// Bytes sent and received over PCIe, since an unspecified time.
     pub(crate) pcie_bytes: [Option<u64>; 2],
     pub(crate) processes: Option<u32>,
-    /// Bytes that this process uses.
+    /// Bytes of GPU memory that this process uses.
     pub(crate) own_memory: Option<u64>,
-    /// Sent and received, in kilobytes per second.
+    /// PCIe transfer rates, sent and received, in kilobytes per second.
     pub(crate) throughput: [Option<u32>; 2],
     pub(crate) details: Details,
     pub(crate) links: Links,
@@ -71,7 +71,7 @@ pub(crate) struct Sample {
 pub(crate) struct Wear {
     /// Corrected and uncorrected errors of memory: volatile, then aggregate.
     pub(crate) ecc: [[Option<u64>; 2]; 2],
-    /// As `ecc`, of the on-chip memory.
+    /// Errors of the on-chip memory, in the order of `ecc`.
     pub(crate) sram: [[Option<u64>; 2]; 2],
     pub(crate) sram_exceeded: Option<bool>,
     pub(crate) remapped: [Option<u64>; 4],
@@ -95,7 +95,7 @@ pub(crate) struct Instance {
 /// Values that are queried only if `Config::with_details` is on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Details {
-    /// In percent.
+    /// Speed of the first fan, in percent of its maximum.
     pub(crate) fan: Option<u32>,
     pub(crate) performance_state: Option<u32>,
     pub(crate) link_generation: Option<u32>,
@@ -118,7 +118,7 @@ pub(crate) struct Links {
 pub(crate) struct Link {
     /// 1 if the link is up.
     pub(crate) state: Option<u64>,
-    /// By kind, since an unspecified time.
+    /// Errors by kind, since an unspecified time.
     pub(crate) errors: [Option<u64>; ONE_LINK_ERRORS],
 }
 

@@ -19,7 +19,8 @@ use crate::stop::{Backoff, Stop};
 /// the UUID of the GPU is known. After the loss of a GPU, the library is loaded again and the GPU is searched for, with growing
 /// pauses.
 ///
-/// Returns the number of GPUs if this thread filled the slot of another GPU before, which may be at another index now.
+/// If the GPU at the index is not selected and the thread served another GPU before, returns the number of GPUs: that
+/// other GPU may be at another index now. Otherwise returns `None`.
 pub(crate) fn run(
     config: &Config,
     registry: &Registry,
@@ -56,7 +57,7 @@ pub(crate) fn run(
     None
 }
 
-/// Why a sampling thread ends.
+/// The reason for the end of a sampling thread.
 enum Over {
     Ended,
     /// The GPU is not selected. The driver lists `count` GPUs.
@@ -65,7 +66,8 @@ enum Over {
     },
 }
 
-/// Samples for as long as the driver's handles are valid.
+/// Samples until the monitor ends or the GPU at the index is not selected; an error if the GPU does not answer or the
+/// driver's handles become invalid.
 fn generation(
     config: &Config,
     registry: &Registry,

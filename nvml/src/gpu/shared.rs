@@ -14,7 +14,7 @@ use crate::gpu::view::Gpu;
 use crate::gpu::{sampler, xid};
 use crate::stop::Stop;
 
-/// How long the monitor's end waits for threads, which end at once unless they are in a driver call.
+/// The longest wait at the monitor's end for its threads, which end at once unless they are in a driver call.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The shared state of a monitor's threads.
@@ -66,7 +66,7 @@ impl Shared {
         }
     }
 
-    /// Whether a GPU is suspended: loading the library could wake it.
+    /// Returns whether any GPU is suspended. Loading the library could wake such a GPU.
     pub(crate) fn is_any_asleep(&self) -> bool {
         self.registry.is_any_asleep()
     }

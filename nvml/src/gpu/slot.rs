@@ -36,11 +36,11 @@ pub(crate) struct Slot {
 struct State {
     /// The index of the driver whose thread fills this slot.
     index: Option<u32>,
-    /// When a thread last stopped filling this slot, if none fills it now.
+    /// The time at which a thread last stopped filling this slot, if none fills it now.
     left: Option<Instant>,
     /// The conventional identifier, once the UUID is known.
     id: Option<Id>,
-    /// When the current driver call began, if one is in progress.
+    /// The start of the current driver call, if one is in progress.
     asking: Option<Instant>,
     /// The time of the newest sample.
     sampled: Option<Instant>,
@@ -49,7 +49,7 @@ struct State {
     health: Health,
     /// Whether the GPU is suspended: it counts as up, but has no values.
     asleep: bool,
-    /// Whether the monitor has ended, after which nothing is shown.
+    /// Whether the monitor has ended or the GPU was removed. A retired slot shows nothing.
     retired: bool,
     identity: Option<Identity>,
     instances: Instances,
@@ -61,7 +61,7 @@ struct State {
     hung: Option<Instant>,
 }
 
-/// Whether a GPU answers.
+/// The health of a GPU; unknown until the first sample or fault.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Health {
     #[default]
@@ -87,13 +87,13 @@ impl Slot {
         Subject { gpu: self.gpu, names: self.names, id: state.id }
     }
 
-    /// Locks the state, unless the monitor has ended.
+    /// Locks the state, unless the slot is retired.
     fn live(&self) -> Option<MutexGuard<'_, State>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (!state.retired).then_some(state)
     }
 
-    /// Locks the state, unless the monitor has ended or another index fills the slot.
+    /// Locks the state, unless the slot is retired or this index does not fill the slot.
     fn filled_from(&self, index: u32) -> Option<MutexGuard<'_, State>> {
         self.live().filter(|state| state.index == Some(index))
     }
@@ -230,7 +230,8 @@ impl Slot {
         self.live().is_some_and(|state| state.asleep)
     }
 
-    /// Marks the GPU as lost after a fault. Returns `false` if another index fills the slot.
+    /// Marks the GPU as lost after a fault. Returns `false` without an effect if this index does not fill the slot or
+    /// the slot is retired.
     pub(crate) fn lose(&self, index: u32, fault: Fault) -> bool {
         let Some(mut state) = self.filled_from(index) else { return false };
         state.asking = None;
@@ -318,8 +319,8 @@ impl Slot {
         state.instances.show(self.gpu, &nothing.instances);
     }
 
-    /// Queues an XID for the program and calls `record` to count it, unless the monitor has ended. Returns a line to log if one
-    /// is due.
+    /// Queues an XID for the program and calls `record` to count it, unless the slot is retired. Returns a line to log
+    /// if one is due.
     pub(crate) fn xid(&self, number: u64, record: impl FnOnce(Subject)) -> Option<String> {
         let mut state = self.live()?;
         self.push(&state, GpuEventKind::Xid(number));
@@ -327,7 +328,7 @@ impl Slot {
         state.xids.add(self.gpu, number, Instant::now())
     }
 
-    /// Returns the GPU for the program, unless the monitor has ended.
+    /// Returns the GPU for the program, unless the slot is retired.
     pub(crate) fn view(&self) -> Option<Gpu> {
         let state = self.live()?;
         let seen = match state.health {

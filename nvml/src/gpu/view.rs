@@ -33,7 +33,7 @@ pub struct Gpu {
     pub model: Option<String>,
     /// The PCI bus id.
     pub pci_bus_id: Option<String>,
-    /// Whether the GPU answers.
+    /// The state of the GPU.
     pub state: GpuState,
     /// The age of the newest sample, even if its values are absent by now; `None` before the first sample.
     pub age: Option<Duration>,
@@ -61,7 +61,7 @@ pub struct Gpu {
     pub process_memory_bytes: Option<u64>,
 }
 
-/// Whether a GPU answers.
+/// The state of a GPU.
 ///
 /// ```
 /// let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());

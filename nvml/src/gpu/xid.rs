@@ -56,7 +56,8 @@ pub(crate) fn run(config: &Config, registry: &Registry, index: u32, number: u64,
     }
 }
 
-/// Waits for XIDs while the driver's handles are valid and this index fills the slot.
+/// Waits for XIDs until the driver's handles are invalid (an error), the monitor ends, or this index no longer fills
+/// the slot.
 fn generation(config: &Config, slot: &Slot, index: u32, stop: &Stop, backoff: &mut Backoff) -> Result<(), Fault> {
     with_driver(config, |nvml| {
         let fault = |error: NvmlError| Fault::from(&error);
@@ -91,13 +92,14 @@ fn events(nvml: &Nvml, gpu: u32) -> Result<EventSet<'_>, NvmlError> {
     gpu.register_events(EventTypes::CRITICAL_XID_ERROR, nvml.create_event_set()?).map_err(|error| error.error)
 }
 
-/// NVML has events only on Linux.
+/// Returns an error: NVML has events only on Linux.
 #[cfg(not(target_os = "linux"))]
 fn events(_: &Nvml, _: u32) -> Result<EventSet<'_>, NvmlError> {
     Err(NvmlError::NotSupported)
 }
 
-/// Waits for an XID; with the older function from then on if the driver lacks the newer one.
+/// Waits for an XID; returns `None` for another event. If the driver lacks the newer function, sets `older`, and the
+/// older function is called from then on.
 fn next(nvml: &Nvml, set: &EventSet<'_>, older: &mut bool) -> Result<Option<u64>, NvmlError> {
     let patience = PATIENCE.as_millis() as u32;
     if !*older {

@@ -46,7 +46,7 @@ impl XidLog {
         self.lines(gpu, now, Duration::ZERO)
     }
 
-    /// Returns the lines for numbers whose last line is at least `pause` old.
+    /// Returns the lines for numbers whose last line is at least `pause` old; forgets the numbers without further XIDs.
     fn lines(&mut self, gpu: u32, now: Instant, pause: Duration) -> Vec<String> {
         let mut lines = Vec::new();
         self.0.retain(|number, quiet| {

@@ -1,6 +1,7 @@
 //! The resource usage and limits of this process's cgroup.
 //!
-//! Each controller belongs to cgroup version 1 or 2. Limits of parent cgroups apply too, as far as they are visible.
+//! Each controller belongs to cgroup version 1 or 2. Limits of parent cgroups count too: those that are visible, and
+//! the memory limit of invisible parents in version 1.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +29,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Returns the memory limit minus the working set.
+    /// Returns the memory limit minus the working set; `None` if one of them is unknown or there is no limit.
     pub(super) fn available(&self) -> Option<u64> {
         Some(self.memory_limit?.saturating_sub(self.working_set?))
     }
@@ -83,7 +84,8 @@ impl Cgroup {
 /// The directories of this process's cgroup, for one controller.
 struct Place {
     is_v1: bool,
-    /// Whether it is the machine's root cgroup. In version 1 it may also be a container's cgroup, which looks the same.
+    /// Whether the cgroup is the machine's root cgroup. In version 1 this may also be a container's cgroup, which looks
+    /// the same.
     is_root: bool,
     /// The cgroup's directory, then its parents, up to the mount point.
     folders: Vec<PathBuf>,
@@ -131,7 +133,7 @@ struct Memory {
     usage: Option<Held>,
     stat: Option<Held>,
     events: Option<Held>,
-    /// Of the cgroup and its parents; `None` if one is missing.
+    /// The limits of the cgroup and its parents; `None` if one is missing.
     limits: Option<Vec<Held>>,
     is_v1: bool,
 }
@@ -155,8 +157,8 @@ impl Memory {
         (!place.is_root || place.is_v1 && memory.limit(Some(u64::MAX)).is_some()).then_some(memory)
     }
 
-    /// Returns the lowest limit; `above` is that of invisible parent cgroups. If one is unknown, so is the result, because it
-    /// could be the lowest.
+    /// Returns the lowest of the cgroup's limit, its parents' limits and `above`, the limit of invisible parents.
+    /// `None` if one of them is unknown, because it could be the lowest, or if there is no limit.
     fn limit(&mut self, above: Option<u64>) -> Option<u64> {
         let is_v1 = self.is_v1;
         let parse = |text: &str| if is_v1 { parse::only(text).map(parse::limit_v1) } else { parse::limit(text) };
@@ -182,10 +184,10 @@ impl Memory {
 }
 
 struct Cpu {
-    /// Version 1 has the CPU time in its own file.
+    /// The file with the CPU time, which only version 1 has.
     usage: Option<Held>,
     stat: Option<Held>,
-    /// Of the cgroup and its parents; `None` if one is missing.
+    /// The quotas of the cgroup and its parents; `None` if one is missing.
     quotas: Option<Vec<Quota>>,
     is_v1: bool,
 }

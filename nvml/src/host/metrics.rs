@@ -38,7 +38,7 @@ pub(super) enum Resource {
     Io,
 }
 
-/// Whether some or all tasks wait.
+/// The tasks that wait: some, or all.
 #[derive(Clone, Copy, Debug, TcLabel)]
 pub(super) enum Stalled {
     Some,
@@ -143,7 +143,7 @@ two_names! {
     CONTAINER_CPU_USAGE: Gauge<f64> = "tc_container_cpu_usage"(), "container.cpu.usage"() in "{cpu}";
 }
 
-// These have no conventional names.
+// These metrics have no conventional names.
 tc_metrics! {
     /// Time for which tasks of the machine waited for a resource, since the monitor started.
     pub(super) static SYSTEM_PRESSURE: Counter<(resource, stalled), f64> = "tc_system_pressure_seconds_total";

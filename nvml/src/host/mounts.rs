@@ -34,7 +34,8 @@ impl<'a> Mounts<'a> {
         self.text.map_or_else(|| usual(self.root, None), |text| self.find(text, is_v2))
     }
 
-    /// Returns the first matching mount; a mount at the usual place is preferred, because others may belong to another system.
+    /// Returns the first matching mount. A mount at the usual place is preferred, because other mounts may belong to
+    /// another system.
     fn find(self, text: &'a str, is_wanted: impl Fn(&str, &str) -> bool) -> Option<Mount<'a>> {
         let prefix = self.prefix(text);
         let all = || text.split_inclusive('\n').filter_map(|line| mount(line, &is_wanted));
@@ -45,8 +46,9 @@ impl<'a> Mounts<'a> {
         Some(Mount { point: self.root.join(point), top: mount.top })
     }
 
-    /// Returns the prefix of relevant mount points. If anything is mounted at `root` or below it, that is the machine's file
-    /// system, and other mounts belong to the container of this process. Otherwise the mount points are relative to `root`.
+    /// Returns the prefix of relevant mount points. If a file system is mounted at `root` or below it, the machine's
+    /// mounts are there, and other mounts belong to the container of this process. Otherwise the mount points are
+    /// relative to `root`.
     fn prefix(self, text: &str) -> &'a Path {
         let mut all = text.split_inclusive('\n').filter_map(|line| mount(line, |_, _| true));
         if all.any(|mount| mount.point.starts_with(self.root)) { self.root } else { Path::new("/") }

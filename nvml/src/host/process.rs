@@ -16,7 +16,7 @@ pub(super) struct State {
     pub(super) threads: Option<u64>,
     pub(super) files: Option<u64>,
     pub(super) most_files: Option<u64>,
-    /// In user and in system mode.
+    /// CPU time in user and in system mode, in clock ticks.
     pub(super) cpu_ticks: [Option<u64>; 2],
 }
 
@@ -68,7 +68,7 @@ impl Process {
         parsed(&mut self.status, all).unwrap_or_default()
     }
 
-    /// Returns the number of open files.
+    /// Returns the number of open files; `None` if they cannot be counted or are too many to count.
     pub(super) fn count_files(&self) -> Option<u64> {
         // Since Linux 6.2 the size of the directory is the number of files; before that it is 0.
         let size = std::fs::metadata(&self.open_files).ok()?.len();

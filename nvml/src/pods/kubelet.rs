@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 16 << 20;
 /// The gRPC frame of an empty, uncompressed message.
 const NOTHING: [u8; 5] = [0; 5];
 
-/// Returns the bytes of the answer, or why there is none.
+/// Returns the message of the kubelet's answer, or the cause of a failure.
 pub(super) fn list(socket: &Path) -> Result<Vec<u8>, String> {
     let runtime = Builder::new_current_thread().enable_io().enable_time().build();
     let runtime = runtime.map_err(|error| error.to_string())?;

@@ -1,6 +1,6 @@
 //! Shows which pod and container a GPU or MIG instance is allocated to, with the kubelet's pod-resources API.
 //!
-//! Its own thread asks the kubelet periodically. Without an answer the metric is absent.
+//! A separate thread queries the kubelet periodically. Without an answer the metric is absent.
 
 mod kubelet;
 mod response;
@@ -32,7 +32,7 @@ tc_metrics! {
     static POD_INFO: Gauge<(of_allocation,), u64> = "tc_gpu_pod_info";
 }
 
-/// Asks the kubelet behind a socket every `pause`, until the monitor ends.
+/// Queries the kubelet behind a socket every `pause`, until the monitor ends.
 pub(crate) fn run(socket: &Path, pause: Duration, stop: &Stop) {
     let mut shown = Shown::default();
     let mut answered = None;

@@ -10,7 +10,7 @@ use std::task::Waker;
 use std::thread;
 use std::time::Instant;
 
-/// When to wake, and a number that distinguishes alarms of the same time.
+/// The time of an alarm, and a number that distinguishes alarms of the same time.
 type Time = (Instant, u64);
 
 struct Alarms {
@@ -25,14 +25,14 @@ struct Waiting {
 }
 
 /// The alarms of this process, and of processes forked from it. A forked child has none of its parent's threads, and a
-/// mutex that was locked at the fork stays locked in it, so the child uses the next element. The 16th
-/// nested fork has no alarms.
+/// mutex that was locked at the fork stays locked in the child, so the child uses the next element. The 16th nested
+/// fork has no alarms.
 static ALARMS: [Alarms; 16] = [const { Alarms::new() }; 16];
 /// The index of the element in use (upper half) and the id of the process that uses it (lower half).
 static IN_USE: AtomicU64 = AtomicU64::new(0);
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Wakes a task once, at its time; dropping it cancels the alarm.
+/// An alarm, which wakes a task once, at a given time. A dropped alarm is cancelled.
 #[derive(Debug)]
 pub(crate) struct Alarm(Time);
 
@@ -41,7 +41,7 @@ impl Alarm {
         Alarm((time, NUMBER.fetch_add(1, Relaxed)))
     }
 
-    /// Sets the task to wake, in place of an earlier one.
+    /// Sets the task to wake, in place of an earlier task.
     pub(crate) fn wake(&self, waker: &Waker) {
         let Some(alarms) = of_process() else { return };
         if alarms.lock().wakers.get(&self.0).is_some_and(|known| known.will_wake(waker)) {
@@ -60,7 +60,7 @@ impl Drop for Alarm {
     }
 }
 
-/// Returns the alarms of this process, unless it was forked too often.
+/// Returns the alarms of this process; `None` if it was forked too often.
 fn of_process() -> Option<&'static Alarms> {
     let process = u64::from(std::process::id());
     let next = |in_use: u64| match (in_use as u32, in_use >> 32) {
@@ -86,7 +86,7 @@ impl Alarms {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the waker that was set before.
+    /// Sets the waker of an alarm, and starts the thread if it does not run. Returns the waker that was set before.
     fn set(&'static self, time: Time, waker: Waker) -> Option<Waker> {
         let mut waiting = self.lock();
         let replaced = waiting.wakers.insert(time, waker);
@@ -165,11 +165,11 @@ mod tests {
         drop(gone);
         let limit = Duration::from_secs(20);
         assert_eq!([told.recv_timeout(limit), told.recv_timeout(limit)], [Ok("early"), Ok("late")]);
-        // Those of other tests are much later.
+        // The alarms of other tests are much later.
         assert!(of_process().unwrap().lock().wakers.keys().all(|(time, _)| *time > now + limit));
     }
 
-    /// A waker that has an alarm of its own, as a task has which holds a stream.
+    /// A waker that owns an alarm, as the waker of a task that holds a stream does.
     struct Holds(#[expect(dead_code, reason = "it is dropped")] Alarm);
 
     impl Wake for Holds {

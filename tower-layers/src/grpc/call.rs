@@ -41,7 +41,7 @@ pub(crate) struct Record {
     began: Moment,
     deadline: Deadline,
     measured: Option<Measured>,
-    /// Counts of the request's body, wherever that body is by now.
+    /// Counts of the request's body, which the service may have moved to another task.
     request: Counts,
     /// Counts of the response's body.
     response: Counts,
@@ -56,7 +56,7 @@ impl AsRef<Counts> for Record {
 /// A call in progress. If it is dropped before its status is known, the call was given up.
 pub struct Call {
     work: Work<Arc<Record>>,
-    /// Boxed because few calls have any, and calls are moved often.
+    /// Boxed because few calls have extras, and calls are moved often.
     extras: Option<Box<Extras>>,
     /// Whether the headers of the response have arrived.
     answered: bool,
@@ -76,7 +76,7 @@ pub(crate) struct Extras {
 }
 
 impl Extras {
-    /// Returns `None` if no such feature is enabled.
+    /// Creates the data; `None` if none of these features is enabled.
     #[inline]
     pub(crate) fn of(
         first_byte: FirstByte,
@@ -87,7 +87,7 @@ impl Extras {
         has_any.then(|| Box::new(Extras { first_byte, segments, server }))
     }
 
-    /// The server as a label. Its name is kept if it has answered.
+    /// Returns the server as a label. If the server has answered, its name is kept.
     fn server(&self, has_answered: bool) -> Target {
         let Some(server) = &self.server else { return Target::None };
         if has_answered {
@@ -98,7 +98,7 @@ impl Extras {
 }
 
 impl Call {
-    /// Begins a call, unless there is nothing to record, measure or make current.
+    /// Begins a call; `None` if there is nothing to record, measure or make current.
     #[inline]
     pub(crate) fn begin(
         side: Side,
@@ -125,12 +125,12 @@ impl Call {
         Some(Call::new(Work::new(place, Some(record)), extras))
     }
 
-    /// Begins a call that is not recorded, but whose place is current. `None` if nothing is.
+    /// Begins a call that is not recorded but has a context to make current; `None` if it has none.
     pub(crate) fn at(place: Place, side: Side) -> Option<Self> {
         Work::at(place, side).map(|work| Call::new(work, None))
     }
 
-    /// Answers a panic with a status, even if the call is otherwise not watched.
+    /// Makes the call answer a panic with a status; creates a call if there is none.
     pub(crate) fn answer_panics(call: &mut Option<Self>) {
         call.get_or_insert_with(|| Call::new(Work::new(Place::UNCHANGED, None), None)).answers_panics = true;
     }
@@ -157,7 +157,8 @@ impl Call {
         }
     }
 
-    /// Ends the call with this status, the first time it is called. `message` is evaluated only for errors.
+    /// Ends the call with this status; later calls of this method do nothing. On a server whose caller went away, the
+    /// call counts as given up instead. `message` is evaluated only for errors.
     pub(crate) fn end(&mut self, code: Code, message: impl FnOnce() -> String) {
         let Some(record) = self.work.record.take() else { return };
         if record.lost_its_caller(code) {
@@ -197,7 +198,7 @@ impl Call {
         self.finish(record, Code::Cancelled, Outcome::Cancelled, String::new);
     }
 
-    /// Replaces the span if it has lasted long enough.
+    /// Replaces the span with the next one if it has lasted long enough.
     #[cold]
     fn roll(&mut self) {
         let (Some(record), Some(extras)) = (&self.work.record, &mut self.extras) else { return };
@@ -238,7 +239,7 @@ impl Call {
             } else {
                 measured.count(method, request, response);
             }
-            // In the span's place, so that the span may become an exemplar.
+            // Recorded while the span is current, so that the span may become an exemplar.
             self.work.place.run(move || {
                 if let Some(after) = extras.and_then(|extras| extras.first_byte.after()) {
                     measured.first_byte(method, after);
@@ -352,8 +353,8 @@ fn tell_status(span: &mut Start, code: Code, conventions: Conventions) {
 }
 
 impl Record {
-    /// Whether the caller went away while it sent its request, so that nothing reads the handler's answer. tonic
-    /// answers `INTERNAL` to a request without a complete message.
+    /// Returns whether the caller went away while it sent its request, so that nothing reads the handler's answer.
+    /// tonic answers `INTERNAL` to a request without a complete message.
     fn lost_its_caller(&self, code: Code) -> bool {
         let request = &self.request;
         let is_lost = request.ended(BodyEnd::Lost) || (code == Code::Internal && request.ended(BodyEnd::Cut));

@@ -112,7 +112,7 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ClientSide>
     Call::begin(Side::Client, Place::called(span), conventions, method, request, deadline, extras)
 }
 
-/// Returns the server, if a metric is on that has it as a label.
+/// Returns the server for the metrics' labels; `None` if all metrics of clients are off or the server is unknown.
 #[cold]
 fn measured_server(request: &Request<Body>, settings: &Settings<GrpcCalls, ClientSide>) -> Option<Arc<Server>> {
     metrics::are_on(Side::Client).then(|| server_of(request, settings).map(servers::find)).flatten()

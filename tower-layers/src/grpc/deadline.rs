@@ -1,4 +1,5 @@
-//! The deadline of a call, from its own header. Code that enforces a deadline only drops the call, without a reason.
+//! The deadlines of a call, from its header and from the settings. Code that enforces a deadline only drops the call,
+//! so the reason is inferred from the duration.
 
 use std::time::Duration;
 
@@ -17,18 +18,18 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// The deadline that is left once the headers of the response have arrived.
+    /// Returns the deadlines that remain once the headers of the response have arrived.
     pub(crate) fn answered(self) -> Self {
         Deadline { own: None, ..self }
     }
 
-    /// Whether a call that has lasted `seconds` has exceeded a deadline.
+    /// Returns whether a call that has lasted `seconds` has exceeded a deadline.
     pub(crate) fn is_due(&self, seconds: f64) -> bool {
         self.given.into_iter().chain(self.own).any(|timeout| timeout::is_due(timeout, seconds))
     }
 }
 
-/// Reads the deadline from the headers of a call.
+/// Reads the deadline from the headers of a call; `None` without a valid one.
 pub(crate) fn given(headers: &HeaderMap) -> Option<Duration> {
     metadata::find(headers, "grpc-timeout").and_then(parse)
 }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str;
 
-/// The bytes are not a `FileDescriptorSet`, or it has no methods.
+/// The error for bytes that are not a `FileDescriptorSet`, or for a set without methods.
 ///
 /// ```
 /// use tracecast_tower::GrpcServerLayer;
@@ -80,7 +80,7 @@ fn all(message: &[u8], number: u64) -> Result<Vec<&[u8]>, DescriptorError> {
     Ok(found)
 }
 
-/// Returns a string field of a message; if it is repeated, the last one.
+/// Returns a string field of a message: the last one if it is repeated, empty if it is missing.
 fn text(message: &[u8], number: u64) -> Result<&str, DescriptorError> {
     let bytes = all(message, number)?.pop().unwrap_or_default();
     str::from_utf8(bytes).map_err(|_| DescriptorError { reason: "a name is not UTF-8" })

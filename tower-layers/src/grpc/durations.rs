@@ -60,14 +60,15 @@ fn error(side: Side, code: Code) -> Cow<'static, str> {
     Cow::Borrowed(if side.is_error(code) { status::name(code) } else { "" })
 }
 
-/// Label sets of client calls, each with an ordinal when it is first seen: not every server has every method.
+/// The label set of a client call. A set gets an ordinal when it is first seen, because not every server has every
+/// method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Called(u32);
 
 /// The maximum number of sets with a series of their own.
 const CALLED: usize = 1024;
 static SEEN: Sets<CALLED> = Sets::new();
-/// Set in each word, so that none is zero.
+/// Set in each word, so that no word is zero.
 const IS_SET: u64 = 1 << 63;
 
 impl Called {

@@ -21,7 +21,7 @@ pub struct MethodLabel(u32);
 impl MethodLabel {
     pub(crate) const OTHER: MethodLabel = MethodLabel(METHODS as u32);
 
-    /// Returns the label of a method that exists: it has answered or was given at the start.
+    /// Returns the label of a method that has answered or was given at the start; `OTHER` if all labels are taken.
     pub(crate) fn of(text: &str) -> Self {
         let mut texts = TEXTS.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = texts.iter().position(|known| *known == text) {

@@ -18,8 +18,8 @@ const CAP: u64 = 100;
 
 /// Records a span per message of a stream, up to a cap of 100 or [another number](MessageSpans::with_cap). Further
 /// messages are only counted, as `tc.rpc.messages_without_span` on the span that is current where they are read.
-/// (Around a stream that a client sends, none is.) Without this type, a call has one span with the number of its
-/// messages.
+/// (Around a stream that a client sends, no span is current.) Without this type, a call has one span with the number of
+/// its messages.
 /// ```
 /// use tonic::{Request, Response, Status, Streaming};
 /// use tracecast_tower::MessageSpans;
@@ -142,7 +142,7 @@ impl MessageSpans {
     }
 
     /// Wraps a stream whose messages are read. Each message has a span, which lasts until the next message is requested
-    /// or the stream is dropped. It is never current; for that use [`MessageSpans::for_each`].
+    /// or the stream is dropped. The span is never current; for that use [`MessageSpans::for_each`].
     ///
     /// ```
     /// # use tokio_stream::StreamExt as _;
@@ -158,7 +158,7 @@ impl MessageSpans {
     }
 
     /// Wraps a stream whose messages are sent. Each message has a span, which lasts from the request for the message
-    /// until it is ready. It is never current.
+    /// until it is ready. The span is never current.
     ///
     /// ```
     /// # use tokio_stream::StreamExt as _;
@@ -260,7 +260,7 @@ impl StreamSpans {
         telling(handled).in_span(span)
     }
 
-    /// Starts the span of the next message, unless the cap was reached.
+    /// Starts the span of the next message; `None` if the cap was reached, and then the message is only counted.
     fn next(&mut self, sender: Option<&Context>, start: Option<SystemTime>) -> Option<Span> {
         self.seen += 1;
         if let Some(rest) = self.seen.checked_sub(self.spans.cap).filter(|rest| *rest > 0) {
@@ -298,7 +298,7 @@ pin_project! {
         spans: StreamSpans,
         // The span of the message that was returned last.
         span: Option<Span>,
-        // When the next message was requested.
+        // The time at which the next message was requested.
         asked: Option<SystemTime>,
         direction: Direction,
     }

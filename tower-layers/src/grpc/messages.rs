@@ -32,7 +32,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Whether the stream is empty or stops inside a message.
+    /// Returns whether the stream is empty or stops inside a message.
     pub(crate) fn is_cut(&self) -> bool {
         self.seen != 0 || self.passed.messages == 0
     }
@@ -93,11 +93,11 @@ pub(crate) struct Counts {
     end: AtomicU8,
 }
 
-/// How the body of a request ended abnormally. Zero means any other end.
+/// An abnormal end of a request's body. The stored number is zero for any other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum BodyEnd {
-    /// Before or inside a message, without an end of the stream. Some bodies do not report such an end.
+    /// The body ended before or inside a message, without an end of the stream. Some bodies do not report such an end.
     Cut = 1,
     /// The sender reset the stream, or the connection is gone.
     Lost,

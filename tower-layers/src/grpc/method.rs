@@ -1,6 +1,6 @@
 //! The methods that are called, and the names of their spans.
 //!
-//! A method is learnt when it has answered `OK`. If the table is full, its name is `_OTHER`.
+//! A method is learnt when it has answered `OK`. A method for which the table has no room is named `_OTHER`.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -30,8 +30,8 @@ pub(crate) struct Method {
 
 impl Learnt for Method {
     const NEW: usize = 256;
-    /// With the new ones they fit into the table of span names, which the HTTP layers and the application share. When
-    /// that is full, a span is named `other`.
+    /// The known and the new methods fit into the table of span names, which the HTTP layers and the application share.
+    /// If that table is full, a span is named `other`.
     const KNOWN: usize = 512;
     const LONGEST: usize = 1023;
 
@@ -69,22 +69,23 @@ impl Method {
         &self.name
     }
 
-    /// The name of the method's spans. A method belongs to one side.
+    /// Returns the name of the method's spans. A method belongs to one side.
     pub(crate) fn span(&self, side: Side) -> SpanName {
         *self.span.get_or_init(|| SpanName::new(&self.name, side.kind()))
     }
 
-    /// The method with its service, as in `store.v1.Store/Get`.
+    /// Returns the method with its service, as in `store.v1.Store/Get`.
     pub(crate) fn full(&self) -> &str {
         self.path().strip_prefix('/').unwrap_or(self.path())
     }
 
-    /// Whether the table had room for it; otherwise its name is `_OTHER`.
+    /// Returns whether the path has a service and a method, and the table had room for the method. Otherwise its name
+    /// is `_OTHER`.
     pub(crate) fn is_named(&self) -> bool {
         *self.name != *OTHER
     }
 
-    /// The method's label on metrics.
+    /// Returns the method's label on metrics.
     pub(crate) fn label(&self) -> MethodLabel {
         MethodLabel::from_bits(self.label.load(Relaxed))
     }
@@ -121,7 +122,7 @@ impl Method {
     }
 }
 
-/// The table never drops a method, so its texts may leak.
+/// Leaks a text of a kept method. The table never drops a method, so each text is leaked once.
 fn leaked(text: &str) -> &'static str {
     String::from(text).leak()
 }

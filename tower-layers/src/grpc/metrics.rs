@@ -43,7 +43,7 @@ tracecast::tc_metrics! {
     static CLIENT_RESPONSE_BYTES: Counter<(keys::known_method,)> = "tc_rpc_client_response_bytes_total";
 }
 
-/// Whether any metric of this side is on.
+/// Returns whether any metric of this side is on.
 #[inline]
 pub(crate) fn are_on(side: Side) -> bool {
     is_measuring() && is_any_on(side)
@@ -77,12 +77,12 @@ fn is_any_on(side: Side) -> bool {
 #[derive(Debug)]
 pub(crate) struct Measured {
     side: Side,
-    /// Whether it was counted as being served.
+    /// Whether the call was counted as being served.
     active: bool,
 }
 
 impl Measured {
-    /// Begins to measure, if any metric of this side is on.
+    /// Begins to measure; `None` if all metrics of this side are off.
     #[inline]
     pub(crate) fn begin(side: Side) -> Option<Self> {
         if !is_measuring() {
@@ -124,7 +124,8 @@ impl Measured {
         first_byte.record(seconds, (ServiceMethod(method),));
     }
 
-    /// Records the duration. `server` is evaluated only for the new conventions.
+    /// Records the duration, and counts the call as no longer being served. `server` is evaluated only for the new
+    /// conventions.
     #[inline]
     pub(crate) fn end(
         &self,

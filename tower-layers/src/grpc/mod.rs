@@ -10,8 +10,8 @@
 //! | `rpc.service`, `rpc.method` | the full name of the service, the method |
 //! | `rpc.grpc.status_code` | the status, also if none was sent: after a deadline, or when the caller hung up |
 //! | `error.type`, `error.message` | the name and message of a status that is an error on this side |
-//! | `tc.rpc.request.messages`, `tc.rpc.request.bytes` | messages that a client sent, or that a server's handler read |
-//! | `tc.rpc.response.messages`, `tc.rpc.response.bytes` | the same for the response |
+//! | `tc.rpc.request.messages`, `tc.rpc.request.bytes` | messages that a client sent or a server's handler read, and their bytes |
+//! | `tc.rpc.response.messages`, `tc.rpc.response.bytes` | messages that a server sent or a client read, and their bytes |
 //! | `server.address`, `server.port` | the server that the request names, or the one [given](GrpcClientLayer::with_server) to the client's layer |
 //! | `network.peer.address`, `network.peer.port` | the caller's address, on the server |
 //! | `tc.response.first_byte_seconds` | if [enabled](GrpcServerLayer::with_first_byte): the time to the first byte of the response |
@@ -29,8 +29,8 @@
 //! | metric | labels |
 //! |---|---|
 //! | `tc_rpc_server_duration_seconds`, `tc_rpc_client_duration_seconds` | `rpc.service`, `rpc.method`, `rpc.grpc.status_code` |
-//! | `rpc.server.call.duration`, which replaces it with `rpc` and is added with `rpc/dup` | `rpc.system.name`, `rpc.method`, `rpc.status_code`, `error.type` |
-//! | `rpc.client.call.duration`, likewise | the same, and `server.address`, `server.port` |
+//! | `rpc.server.call.duration`, which replaces `tc_rpc_server_duration_seconds` with `rpc` and is added with `rpc/dup` | `rpc.system.name`, `rpc.method`, `rpc.status_code`, `error.type` |
+//! | `rpc.client.call.duration`, which replaces `tc_rpc_client_duration_seconds` with `rpc` and is added with `rpc/dup` | `rpc.system.name`, `rpc.method`, `rpc.status_code`, `error.type`, `server.address`, `server.port` |
 //! | `tc_rpc_{server,client}_{request,response}_{messages,bytes}_total` | `rpc.service`, `rpc.method` |
 //! | `tc_rpc_{server,client}_first_byte_seconds`, if [enabled](GrpcServerLayer::with_first_byte) | `rpc.service`, `rpc.method` |
 //! | `tc_rpc_server_active` | |
@@ -44,8 +44,8 @@
 //! to the layer; up to 256 servers are known. `rpc.client.call.duration` keeps up to 1,024 combinations of its labels; further ones
 //! are counted as one, with `otel.metric.overflow`.
 //!
-//! Callers are trusted unless a [policy](GrpcServerLayer::with_trust) says otherwise. [`MessageSpans`] gives single messages
-//! spans of their own.
+//! Callers are trusted unless a [policy](GrpcServerLayer::with_trust) rejects them. [`MessageSpans`] gives single
+//! messages spans of their own.
 //!
 //! tonic decodes a response above the client's layer. If a response is too large or cannot be decoded, tonic drops it,
 //! and the span is `CANCELLED` whatever status tonic returns to the caller.

@@ -1,4 +1,4 @@
-//! The body of a request. It counts the messages that pass and notices when the sender goes away.
+//! The body of a request, which counts the messages that pass and notices when the sender goes away.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,7 +31,8 @@ impl<C: AsRef<Counts> + Send + Sync + 'static> RequestBody<C> {
 }
 
 impl<C: AsRef<Counts>> RequestBody<C> {
-    /// When a stream is reset, tonic may report a missing message, and hyper an end without an error.
+    /// Notes an abnormal end of the body. When a stream is reset, tonic may report a missing message, and hyper an end
+    /// without an error.
     #[cold]
     fn note_end(&self, error: Option<&Status>) {
         let end = match error {

@@ -87,12 +87,12 @@ where
     }
 }
 
-/// The panic's message is for the operator and is not sent to the caller.
+/// Returns the status that answers a panic. The panic's message is for the operator and is not sent to the caller.
 fn internal() -> Status {
     Status::internal("the handler panicked")
 }
 
-/// Follows a response to its end. If the end is known already, the body is not wrapped: it may never be polled.
+/// Follows a response to its end. If the end is known already, the body is not wrapped, because it may never be polled.
 #[inline]
 fn watch(mut response: Response<Body>, mut call: Call) -> Response<Body> {
     let http = response.status();
@@ -109,13 +109,13 @@ fn watch(mut response: Response<Body>, mut call: Call) -> Response<Body> {
     }
     let answers_panics = call.answers_panics();
     let body = ResponseBody::new(std::mem::take(response.body_mut()), Some(call));
-    // As tonic keeps it: what it would make of another kind of body passes each frame through one more hand.
+    // tonic keeps a body of this type as it is; it would box any other body once more, at the cost of a call per frame.
     let body = if answers_panics { UnsyncBoxBody::new(Answering(Some(body))) } else { UnsyncBoxBody::new(body) };
     *response.body_mut() = Body::new(body);
     response
 }
 
-/// A body that ends with a status if its handler panics; `None` after that.
+/// A body that ends with a status if its handler panics. The inner body is `None` after the panic.
 struct Answering(Option<ResponseBody<Body, GrpcCalls>>);
 
 impl http_body::Body for Answering {

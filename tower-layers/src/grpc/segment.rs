@@ -17,7 +17,7 @@ use crate::grpc::start;
 use crate::origin::Origin;
 use crate::side::Side;
 
-/// The shortest time of a span, which limits how many a stream makes.
+/// The shortest duration of a span, which limits the number of spans of a stream.
 const SHORTEST: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
@@ -26,8 +26,8 @@ pub(crate) struct Segments {
     due: Option<Instant>,
     /// The number of the current span, from 1.
     number: u64,
-    /// The parent of the first span. If that is a root, it becomes the parent of the others, so that all are in one
-    /// trace.
+    /// The parent of the spans. If the first span is a root, it becomes the parent of the others, so that all are in
+    /// one trace.
     parent: Context,
     server: Option<(Box<str>, Option<u16>)>,
     peer: Option<SocketAddr>,
@@ -58,7 +58,7 @@ impl Segments {
         self.alarm.get_or_insert_with(|| Alarm::at(due)).wake(waker);
     }
 
-    /// Returns what has passed in both directions since the current span began.
+    /// Returns the messages and bytes that have passed in both directions since the current span began.
     pub(crate) fn since(&mut self, request: Passed, response: Passed) -> (Passed, Passed) {
         let before = std::mem::replace(&mut self.before, (request, response));
         (request.since(before.0), response.since(before.1))

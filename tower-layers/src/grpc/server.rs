@@ -63,8 +63,8 @@ impl TraceLayer<GrpcCalls, ServerSide> {
         self
     }
 
-    /// Answers `INTERNAL` when a handler panics. Otherwise the panic is passed on, and the caller sees `CANCELLED`. The
-    /// same holds for an interceptor inside this layer.
+    /// Answers `INTERNAL` when a handler, or an interceptor inside this layer, panics. Otherwise the panic is passed
+    /// on, and the caller sees `CANCELLED`.
     ///
     /// ```
     /// use tracecast_tower::GrpcServerLayer;
@@ -142,7 +142,8 @@ fn is_on() -> bool {
     is_active() && (Span::is_on() || metrics::are_on(Side::Server))
 }
 
-/// `given` is the timeout in the call's header.
+/// Begins a call; `None` if there is nothing to record, measure or make current. `given` is the timeout in the call's
+/// header.
 #[inline]
 fn begin(
     request: &mut Request<Body>,

@@ -33,7 +33,7 @@ static SERVERS: LazyLock<Table<Server>> = LazyLock::new(Table::new);
 
 /// Finds a server by its name and port.
 pub(crate) fn find((address, port): (&str, Option<u16>)) -> Arc<Server> {
-    // One server has one text. No port has more than five digits, and no name of a host a space.
+    // Each server has exactly one text, because neither a port nor a host name contains a space.
     let port = port.map_or_else(String::new, |port| port.to_string());
     SERVERS.find(0, &format!("{port} {address}"))
 }
@@ -48,7 +48,7 @@ pub(crate) fn target(server: &Server) -> Target {
     Target::of(server.0.number())
 }
 
-/// Returns the target's name and port, empty if there is none.
+/// Returns the target's name and port: both empty for `None`; `_OTHER` without a port for an unknown server.
 pub(crate) fn text(target: Target) -> (String, String) {
     let known = match target {
         Target::None => return (String::new(), String::new()),

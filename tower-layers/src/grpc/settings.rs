@@ -27,16 +27,16 @@ impl GrpcCalls {
     }
 }
 
-/// Whether calls of a path are traced by default: health checks and reflection are not.
+/// Returns whether calls of a path are traced by default: health checks and reflection are not.
 fn is_of_interest(path: &str) -> bool {
     path.strip_prefix("/grpc.").is_none_or(|rest| !rest.starts_with("health.") && !rest.starts_with("reflection."))
 }
 
 /// Methods for gRPC servers and clients.
 impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
-    /// Traces only calls whose path, such as `/store.v1.Store/Get`, passes `filter`. A server does not record the
-    /// others: spans inside them are children of the caller's span. A client sends the current context with them all
-    /// the same.
+    /// Traces only calls whose path, such as `/store.v1.Store/Get`, passes `filter`. A server does not record the other
+    /// calls: spans inside them are children of the caller's span. A client sends the current context with the other
+    /// calls too.
     ///
     /// ```
     /// use tracecast_tower::{GrpcClientLayer, GrpcServerLayer};
@@ -67,8 +67,8 @@ impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
 
     /// Declares all methods of all services in an encoded `FileDescriptorSet`.
     ///
-    /// With code that `tonic-prost-build` generates, `configure().file_descriptor_set_path(out_dir.join("store.bin"))` in
-    /// `build.rs` writes it, and `with_descriptor_set(tonic::include_file_descriptor_set!("store"))?` takes it.
+    /// With code that `tonic-prost-build` generates, `configure().file_descriptor_set_path(out_dir.join("store.bin"))`
+    /// in `build.rs` writes the set, and `with_descriptor_set(tonic::include_file_descriptor_set!("store"))?` reads it.
     ///
     /// ```
     /// use tracecast_tower::GrpcServerLayer;
@@ -86,8 +86,8 @@ impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
     /// Replaces the span of a call that lasts longer than `every` with a new one, again and again, so that a long-lived
     /// stream is visible before it ends. Each span has the parent of the first, a link to the one before, its number as
     /// `tc.rpc.segment` and the messages that passed while it lasted; the last one has the status. Without a parent,
-    /// the first span is the parent of the others, so all are in one trace. An idle stream is checked too, as long as a
-    /// task waits for it.
+    /// the first span is the parent of the others, so all are in one trace. The span of an idle stream is replaced too,
+    /// as long as a task waits for the stream.
     ///
     /// ```
     /// use std::time::Duration;

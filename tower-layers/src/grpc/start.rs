@@ -86,7 +86,8 @@ fn host_and_port(authority: &str) -> (&str, Option<u16>) {
     (&text[..host.len()], port)
 }
 
-/// User info is rare, so comparing eight bytes at a time beats stopping at the first match.
+/// Returns whether an authority has user info. Most have none, so comparing eight bytes at a time beats stopping at the
+/// first match.
 #[inline]
 fn has_user_info(authority: &[u8]) -> bool {
     let (words, _) = authority.as_chunks();
@@ -96,7 +97,8 @@ fn has_user_info(authority: &[u8]) -> bool {
     }
 }
 
-/// Whether one of the bytes is an `@`: XOR makes it zero, and subtracting one from it borrows.
+/// Returns whether one of the bytes is an `@`. XOR turns an `@` into zero, and subtracting one from a zero byte
+/// borrows.
 #[inline]
 fn has_at(word: [u8; 8]) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;

@@ -12,7 +12,7 @@ use crate::grpc::metadata;
 use crate::side::Side;
 
 impl Side {
-    /// Whether this side counts a call with this status as failed.
+    /// Returns whether this side counts a call with this status as failed.
     pub(crate) fn is_error(self, code: Code) -> bool {
         let of_server = matches!(
             code,
@@ -30,17 +30,17 @@ impl Side {
     }
 }
 
-/// Returns the status in headers or trailers.
+/// Returns the status in headers or trailers; `None` if they have none.
 pub(crate) fn of_headers(headers: &HeaderMap) -> Option<Code> {
     metadata::find(headers, "grpc-status").map(|status| Code::from_bytes(status.as_bytes()))
 }
 
-/// Returns the message of that status.
+/// Returns the message of the status in headers or trailers; empty if there is none.
 pub(crate) fn message_of(headers: &HeaderMap) -> String {
     Status::from_header_map(headers).map(|status| status.message().to_owned()).unwrap_or_default()
 }
 
-/// Returns the status of a response without one, from its HTTP status.
+/// Returns the status for a response that has only an HTTP status.
 pub(crate) fn of_http(status: StatusCode) -> Code {
     match status.as_u16() {
         400 => Code::Internal,
@@ -52,7 +52,7 @@ pub(crate) fn of_http(status: StatusCode) -> Code {
     }
 }
 
-/// Returns the status and the message of a service's error.
+/// Returns the status and the message of a service's error; `UNKNOWN` without a message for an error of another type.
 pub(crate) fn of_error(error: &dyn Any) -> (Code, String) {
     if let Some(error) = error.downcast_ref::<BoxError>() {
         return of_chain(&**error);
@@ -99,7 +99,7 @@ fn of_cause(error: &(dyn Error + 'static)) -> Option<(Code, String)> {
     Some((code, error.to_string()))
 }
 
-/// Whether a body failed because its sender reset the stream, or the connection is gone.
+/// Returns whether a body failed because its sender reset the stream, or the connection is gone.
 pub(crate) fn is_sender_gone(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|cause| match cause.downcast_ref::<h2::Error>() {
         Some(error) => error.is_io() || (error.is_remote() && (error.is_reset() || error.is_go_away())),
@@ -107,7 +107,7 @@ pub(crate) fn is_sender_gone(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
-/// Whether this error means that a connection is gone.
+/// Returns whether this error means that a connection is gone.
 fn is_lost(error: &io::Error) -> bool {
     use io::ErrorKind::{
         BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, UnexpectedEof,
@@ -116,7 +116,7 @@ fn is_lost(error: &io::Error) -> bool {
     kinds.contains(&error.kind())
 }
 
-/// Maps errors as tonic does.
+/// Maps errors of tower and hyper to a status as tonic does.
 #[cfg(feature = "transport")]
 fn of_transport(error: &(dyn Error + 'static)) -> Option<Code> {
     if error.is::<tower::timeout::error::Elapsed>() {
@@ -136,7 +136,7 @@ fn of_transport(_: &(dyn Error + 'static)) -> Option<Code> {
     None
 }
 
-/// Maps reasons as the gRPC-over-HTTP/2 specification does.
+/// Maps the reasons of HTTP/2 errors as the gRPC-over-HTTP/2 specification does.
 fn of_h2(error: &h2::Error) -> Code {
     match error.reason() {
         Some(h2::Reason::REFUSED_STREAM) => Code::Unavailable,

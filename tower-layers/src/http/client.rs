@@ -134,7 +134,8 @@ fn send(
     settings.side.baggage.inject(context, headers, is_allowed);
 }
 
-/// The server, with its port unless that is the scheme's default. Each server has one text.
+/// Returns the server, with its port unless the port is the scheme's default. A port with a leading zero gives
+/// `_OTHER`, so that each server has one text.
 fn target(server: &Authority, protocol: Protocol) -> &str {
     match server.port() {
         Some(port) if port.as_str().starts_with('0') => OTHER,

@@ -1,7 +1,7 @@
 //! The names in OpenTelemetry's semantic conventions for HTTP. A rename upstream changes one line, here or in
 //! `tracecast::keys::http`.
 //!
-//! They are stable since version 1.23. Only the body sizes are in development, as of version 1.44.
+//! The names are stable since version 1.23. Only the body sizes are in development, as of version 1.44.
 
 pub(crate) use tracecast::keys::error::error_type;
 pub(crate) use tracecast::keys::http::{

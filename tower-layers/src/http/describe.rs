@@ -15,7 +15,7 @@ use crate::trust;
 /// The longest name of a server, including its port.
 const LONGEST: usize = 261;
 
-/// Adds the attributes of both sides. `size` is that of the request's body.
+/// Adds the attributes of both sides. `size` is the length of the request's body, if it is known.
 pub(crate) fn request(span: &mut Start, request: &Request<()>, verb: Verb, size: Option<u64>) {
     span.add(conventions::request_method, Static(verb.text()));
     if verb == Verb::OTHER {
@@ -58,7 +58,7 @@ pub(crate) fn called(span: &mut Start, request: &Request<()>, server: Option<&Au
     Ends { server: server.map(|server| address(server, protocol)), peer: None }.tell(span);
 }
 
-/// Returns the server, from the URL or else from the `host` header.
+/// Returns the server, from the URL or else from the `host` header; `None` if it is missing, too long or invalid.
 pub(crate) fn authority(request: &Request<()>) -> Option<Authority> {
     if let Some(authority) = request.uri().authority() {
         return (authority.as_str().len() <= LONGEST).then(|| authority.clone());
@@ -71,7 +71,7 @@ fn address(server: &Authority, protocol: Protocol) -> (&str, Option<u16>) {
     (host(server), Some(server.port_u16().unwrap_or_else(|| protocol.port())))
 }
 
-/// Returns the name, or an IP address without brackets.
+/// Returns the server's name, or its IP address without brackets.
 pub(crate) fn host(authority: &Authority) -> &str {
     authority.host().trim_start_matches('[').trim_end_matches(']')
 }

@@ -40,7 +40,7 @@ impl Learnt for Endpoint {
 }
 
 impl Endpoint {
-    /// The name of the endpoint's spans. An endpoint belongs to one side.
+    /// Returns the name of the endpoint's spans. An endpoint belongs to one side.
     pub(crate) fn span(&self, side: Side) -> SpanName {
         *self.span.get_or_init(|| SpanName::new(&self.name(side), side.kind()))
     }
@@ -53,7 +53,7 @@ impl Endpoint {
         }
     }
 
-    /// The endpoint's number, if it is known.
+    /// Returns the endpoint's number, if it is known.
     pub(crate) fn number(&self) -> Option<u32> {
         self.entry.number()
     }

@@ -51,7 +51,7 @@ pub(crate) struct Record {
     passed: u64,
 }
 
-/// How an exchange ended.
+/// The end of an exchange.
 #[derive(Clone, Copy)]
 enum Ending {
     Complete,
@@ -65,7 +65,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Begins an exchange, unless there is nothing to record, measure or make current.
+    /// Begins an exchange; `None` if there is nothing to record, measure or make current.
     pub(crate) fn begin(place: Place, subject: Subject) -> Option<Self> {
         let measured = Measured::begin(subject.side);
         if !place.is_recording() && measured.is_none() {
@@ -80,13 +80,13 @@ impl Exchange {
         Some(Exchange { work: Work::new(place, Some(Box::new(record))) })
     }
 
-    /// Begins an exchange that is not recorded, but whose place is current. `None` if nothing is.
+    /// Begins an exchange that is not recorded but has a context to make current; `None` if it has none.
     pub(crate) fn at(place: Place, side: Side) -> Option<Self> {
         Work::at(place, side).map(|work| Exchange { work })
     }
 
-    /// Notes the headers of the response. If there is no body, the exchange ends here: an empty body may never be
-    /// polled.
+    /// Notes the headers of the response. If no body follows, the exchange ends here, because an empty body may never
+    /// be polled.
     pub(crate) fn answer<B: Body>(&mut self, response: &Response<B>) {
         let Some(record) = &mut self.work.record else { return };
         let status = response.status();
@@ -100,7 +100,7 @@ impl Exchange {
         }
     }
 
-    /// Ends the exchange, the first time it is called.
+    /// Ends the exchange; later calls of this method do nothing.
     fn end(&mut self, ending: Ending) {
         let Some(record) = self.work.record.take() else { return };
         record.learn();
@@ -108,7 +108,7 @@ impl Exchange {
         let ended = Moment::now();
         if let Some(measured) = &record.measured {
             let (set, seconds) = (record.set(error), record.began.seconds_to(ended));
-            // In the span's place, so that the span may become an exemplar.
+            // Recorded while the span is current, so that the span may become an exemplar.
             self.work.place.run(|| measured.end(set, seconds, record.subject.first_byte.after()));
         }
         let span = self.work.place.take_span();
@@ -176,8 +176,8 @@ impl Drop for Exchange {
 }
 
 impl Subject {
-    /// Whether the exchange ends with the response's headers: servers send no body here, or another protocol follows an
-    /// upgrade.
+    /// Returns whether the exchange ends with the response's headers: servers send no body here, or another protocol
+    /// follows an upgrade.
     fn ends_with_headers(&self, status: StatusCode) -> bool {
         let is_connected = self.verb.text() == "CONNECT" && status.is_success();
         let is_empty = matches!(status.as_u16(), 101 | 204 | 304);
@@ -201,18 +201,19 @@ impl Record {
         }
     }
 
-    /// Whether the whole body passed although its end was not polled: a reader that knows the length need not.
+    /// Returns whether the whole body passed although its end was not polled: a reader that knows the length need not
+    /// poll further.
     fn has_passed(&self) -> bool {
         self.status.is_some() && self.declared.is_some_and(|declared| self.passed >= declared)
     }
 
-    /// Whether a timeout ended the exchange. Timeouts limit the time until the headers only.
+    /// Returns whether a timeout ended the exchange. Timeouts limit the time until the headers only.
     fn is_due(&self) -> bool {
         let seconds = || self.began.seconds_to(Moment::now());
         self.status.is_none() && self.subject.timeout.is_some_and(|timeout| timeout::is_due(timeout, seconds()))
     }
 
-    /// Learns an endpoint that exists, so that callers cannot invent labels.
+    /// Learns the endpoint if the status shows that it exists, so that callers cannot invent labels.
     fn learn(&self) {
         let (Some(endpoint), Some(status)) = (&self.subject.endpoint, self.status) else { return };
         let is_one = match self.subject.side {

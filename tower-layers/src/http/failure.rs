@@ -103,7 +103,7 @@ const BUILT_IN: &[View] = &[
     view_middleware,
 ];
 
-/// `reqwest_middleware::Error` does not return the inner error as its source.
+/// Returns the inner error, which `reqwest_middleware::Error` does not return as its source.
 #[cfg(feature = "reqwest")]
 fn view_middleware(error: &dyn Any) -> Option<&(dyn StdError + 'static)> {
     Some(match error.downcast_ref::<reqwest_middleware::Error>()? {
@@ -112,7 +112,7 @@ fn view_middleware(error: &dyn Any) -> Option<&(dyn StdError + 'static)> {
     })
 }
 
-/// Classifies an error by the first of its causes that has a kind.
+/// Classifies an error by the first of its causes that has a kind; `Other` if none has.
 fn of_chain(error: &(dyn StdError + 'static)) -> Failure {
     let causes = || causes(error);
     causes().find_map(of_cause).or_else(|| causes().find_map(of_connecting)).unwrap_or(Failure::Other)

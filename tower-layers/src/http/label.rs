@@ -15,7 +15,7 @@ use crate::learnt::OTHER;
 use crate::sets::{OVERFLOW, Sets, Target};
 use crate::side::Side;
 
-/// The class of the status, such as `2xx`: a part of both labels.
+/// The class of the status, such as `2xx`: a part of the brief label sets.
 const STATUS_CLASS: &str = "tc.http.status_class";
 
 /// A part of a label set.
@@ -142,7 +142,7 @@ fn target(side: Side, set: Set) -> String {
     }
 }
 
-/// Returns a server's name and port. Without a scheme in the set, its default port is left out.
+/// Returns a server's name and port. Without a scheme in the set, a default port is left out.
 fn server(side: Side, set: Set) -> (String, Option<u16>) {
     let target = target(side, set);
     match target.parse::<Authority>() {
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn what_finds_no_room_is_counted_together() {
         label! {
-            /// One that is full.
+            /// A label whose table is full.
             Small of Server, up to 64: Route
         }
         let ordinals: std::collections::HashSet<_> =

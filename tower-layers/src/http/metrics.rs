@@ -23,7 +23,7 @@ tracecast::tc_metrics! {
     static SERVER_ACTIVE: UpDownCounter = "tc_http_server_active";
 }
 
-/// Whether any metric of this side is on.
+/// Returns whether any metric of this side is on.
 #[inline]
 pub(crate) fn are_on(side: Side) -> bool {
     is_measuring() && is_any_on(side)
@@ -45,12 +45,12 @@ fn is_any_on(side: Side) -> bool {
 pub(crate) struct Measured {
     side: Side,
     conventions: Conventions,
-    /// Whether it was counted as being served.
+    /// Whether the exchange was counted as being served.
     active: bool,
 }
 
 impl Measured {
-    /// Begins to measure, if any metric of this side is on.
+    /// Begins to measure; `None` if all metrics of this side are off.
     pub(crate) fn begin(side: Side) -> Option<Self> {
         if !is_measuring() {
             return None;
@@ -68,7 +68,8 @@ impl Measured {
         if self.active { place.count(|| SERVER_ACTIVE.add(1, ())) } else { place }
     }
 
-    /// Records the duration, and if enabled the time to the first byte of the response.
+    /// Records the duration and, if measured, the time to the first byte; counts the exchange as no longer being
+    /// served.
     pub(crate) fn end(&self, set: Set, seconds: f64, first_byte: Option<f64>) {
         if self.conventions.stable() {
             match self.side {

@@ -1,6 +1,6 @@
 //! The client's layer as middleware for clients of reqwest.
 //!
-//! It implements `reqwest-middleware`'s trait, so that requests are built and sent as with a `reqwest::Client`, by
+//! Implements `reqwest-middleware`'s trait, so that requests are built and sent as with a `reqwest::Client`, by
 //! `client.get(..).send()`. A layer around a `reqwest::Client`, which is a tower service, would offer only
 //! `call(request)`; and a layer in `reqwest::ClientBuilder::connector_layer` sees connections, not requests.
 

@@ -14,7 +14,7 @@
 //! | `http.response.status_code` | |
 //! | `http.route` | the template, on the server |
 //! | `url.path`, `url.query`, `url.scheme` | on the server; of a query only the keys, the values are `REDACTED` |
-//! | `url.full` | on the client: the same, and no user info |
+//! | `url.full` | on the client, without user info; of a query only the keys, the values are `REDACTED` |
 //! | `server.address`, `server.port` | by the URL or the `host` header |
 //! | `network.protocol.version` | |
 //! | `network.peer.address`, `network.peer.port` | the caller's address, if the server provides it: axum's `ConnectInfo`, or a `SocketAddr` in the request's extensions |
@@ -35,15 +35,16 @@
 //! | `tc_http_server_first_byte_seconds`, `tc_http_client_first_byte_seconds` | if [enabled](HttpServerLayer::with_first_byte), the labels of the `tc_*` durations |
 //! | `tc_http_server_active` | |
 //! | `http.server.request.duration` | `http.request.method`, `http.route`, `http.response.status_code`, `url.scheme`, `network.protocol.version`, `error.type` |
-//! | `http.client.request.duration` | the same with `server.address` and `server.port` in place of the route |
+//! | `http.client.request.duration` | `http.request.method`, `server.address`, `server.port`, `http.response.status_code`, `url.scheme`, `network.protocol.version`, `error.type` |
 //!
-//! The durations are `tc_http_*`. With `OTEL_SEMCONV_STABILITY_OPT_IN=http` they are the last two metrics of the table,
-//! those of the conventions; with `http/dup` both are recorded. Spans always have the names of the conventions.
+//! By default the durations are `tc_http_*`. With `OTEL_SEMCONV_STABILITY_OPT_IN=http` they are the last two metrics of
+//! the table, those of the conventions; with `http/dup` both are recorded. Spans always have the names of the
+//! conventions.
 //!
 //! The metrics count all traced requests, sampled or not. A caller cannot add values to a label. A route has a label of
 //! its own after it has answered: a route that axum names, with any status but 405; one from
-//! [`with_route`](HttpServerLayer::with_route), with any status but 404 and 405. A server has one after it has
-//! answered. Up to 384 routes and 384 servers are known; all others are `_OTHER`. A metric keeps up to 1,024
+//! [`with_route`](HttpServerLayer::with_route), with any status but 404 and 405. A server has a label of its own after
+//! it has answered. Up to 384 routes and 384 servers are known; all others are `_OTHER`. A metric keeps up to 1,024
 //! combinations of its labels, a `tc_*` metric 512; further ones are counted as one, with `otel.metric.overflow`.
 
 mod client;

@@ -1,4 +1,4 @@
-//! The version of HTTP, and whether it is encrypted.
+//! The version of HTTP, and whether the connection is encrypted.
 
 use http::Version;
 use http::uri::Scheme;
@@ -18,7 +18,7 @@ impl Protocol {
         Protocol { is_encrypted, version: UNKNOWN }
     }
 
-    /// Takes `https` only from that scheme; any other text counts as `http`.
+    /// Returns the protocol of a URL with this scheme: encrypted for `https`, unencrypted for any other scheme or none.
     pub(crate) fn of_scheme(scheme: Option<&Scheme>) -> Self {
         Protocol::new(scheme == Some(&Scheme::HTTPS))
     }

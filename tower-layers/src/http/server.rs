@@ -205,7 +205,8 @@ fn begin(
     )
 }
 
-/// Returns the route's template, and whether it is the router's, which exists even if the answer is 404.
+/// Returns the route's template, if there is one, and whether it is the router's, which exists even if the answer is
+/// 404.
 fn route<'r>(request: &'r Request<()>, http: &HttpRequests) -> (Option<&'r str>, bool) {
     match http.route(request) {
         Some(told) => (Some(told), false),

@@ -7,12 +7,12 @@ use super::method::Verb;
 use super::protocol::Protocol;
 use crate::sets::Target;
 
-/// One set of labels.
+/// The labels of one exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Set {
     pub(crate) verb: Verb,
     pub(crate) target: Target,
-    /// The status, its class (below ten) in a brief set, or zero.
+    /// The status; its class, below ten, in a brief set; zero without a status.
     pub(crate) status: u16,
     pub(crate) error: Option<Error>,
     /// `None` in a brief set.
@@ -20,11 +20,11 @@ pub(crate) struct Set {
 }
 
 const BY_STATUS: u64 = 15;
-/// Set in each word, so that none is zero.
+/// Set in each word, so that no word is zero.
 const IS_SET: u64 = 1 << 63;
 
 impl Set {
-    /// Reduces the set: only the class of the status, no error and no protocol.
+    /// Returns the brief set: only the class of the status, no error and no protocol.
     pub(crate) fn brief(self) -> Self {
         Set { status: self.status / 100, error: None, protocol: None, ..self }
     }

@@ -35,7 +35,8 @@ impl HttpRequests {
         is_taken.unwrap_or_else(|| side == Side::Client || is_of_interest(request.uri().path()))
     }
 
-    /// Returns the route that the application's function names; `None` if the function panics.
+    /// Returns the route that the application's function names; `None` without a function, or if it panics or names
+    /// none.
     pub(crate) fn route<'r>(&self, request: &'r Request<()>) -> Option<&'r str> {
         let route = self.route.as_ref()?;
         let found = catch_unwind(AssertUnwindSafe(|| route(request))).unwrap_or(None);
@@ -43,7 +44,7 @@ impl HttpRequests {
     }
 }
 
-/// Whether a path is traced by default: health checks and metrics endpoints are not.
+/// Returns whether a path is traced by default: health checks and metrics endpoints are not.
 fn is_of_interest(path: &str) -> bool {
     !matches!(path, "/health" | "/healthz" | "/livez" | "/readyz" | "/metrics")
 }
@@ -61,9 +62,9 @@ impl fmt::Debug for HttpRequests {
 
 /// Methods for HTTP servers and clients.
 impl<E: LayerSide> TraceLayer<HttpRequests, E> {
-    /// Traces only requests that pass `filter`. A server does not record the others: spans inside them are children of
-    /// the caller's span. A client sends the others unchanged, without a context; so a filter also keeps contexts from
-    /// third parties.
+    /// Traces only requests that pass `filter`. A server does not record the other requests: spans inside them are
+    /// children of the caller's span. A client sends the other requests unchanged, without a context; so a filter also
+    /// keeps contexts from third parties.
     ///
     /// ```
     /// use tracecast_tower::{HttpClientLayer, HttpServerLayer};
@@ -93,8 +94,8 @@ impl<E: LayerSide> TraceLayer<HttpRequests, E> {
     }
 
     /// Inspects the causes of errors of this type, from the service or its bodies, for `error.type`. Errors of the
-    /// standard library, boxed errors, and those of axum, hyper and reqwest with their features are always inspected;
-    /// other errors are `_OTHER` without this.
+    /// standard library, boxed errors, and those of axum, hyper and reqwest with their features are always inspected.
+    /// An error of any other type is `_OTHER` unless its type is added here.
     ///
     /// ```
     /// use tracecast_tower::HttpClientLayer;

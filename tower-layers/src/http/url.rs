@@ -9,7 +9,7 @@ const LONGEST: usize = 1024;
 /// The replacement for a secret.
 const REDACTED: &str = "REDACTED";
 
-/// Cuts a text of unbounded length.
+/// Cuts a text to at most `LONGEST` bytes.
 pub(crate) fn cut(text: &str) -> &str {
     crate::learnt::cut(text, LONGEST)
 }
@@ -33,7 +33,7 @@ impl fmt::Display for Query<'_> {
     }
 }
 
-/// A URL without the user's name and password.
+/// A URL without the user's name and password and without the values of its query.
 pub(crate) struct Full<'u>(pub(crate) &'u Uri);
 
 impl fmt::Display for Full<'_> {

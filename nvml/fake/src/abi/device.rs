@@ -129,7 +129,7 @@ unsafe extern "C" fn nvmlDeviceGetSramEccErrorStatus(
     out: *mut nvmlEccSramErrorStatus_t,
 ) -> nvmlReturn_t {
     call("nvmlDeviceGetSramEccErrorStatus", device, |gpu| {
-        // SAFETY: callers keep NVML's contract: it is null, or they have set its version.
+        // SAFETY: callers keep NVML's contract: the pointer is null, or callers have set the version.
         let status = unsafe { out.as_mut() }.ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)?;
         if status.version != (size_of::<nvmlEccSramErrorStatus_v1_t>() | 1 << 24) as c_uint {
             return Err(nvmlReturn_enum_NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
@@ -210,7 +210,7 @@ unsafe extern "C" fn nvmlDeviceGetMemoryInfo(device: nvmlDevice_t, out: *mut nvm
 unsafe extern "C" fn nvmlDeviceGetMemoryInfo_v2(device: nvmlDevice_t, out: *mut nvmlMemory_v2_t) -> nvmlReturn_t {
     call("nvmlDeviceGetMemoryInfo_v2", device, |gpu| {
         let version = (size_of::<nvmlMemory_v2_t>() | 2 << 24) as c_uint;
-        // SAFETY: callers keep NVML's contract: it is null, or they have set its version.
+        // SAFETY: callers keep NVML's contract: the pointer is null, or callers have set the version.
         if unsafe { out.as_ref() }.is_some_and(|given| given.version != version) {
             return Err(nvmlReturn_enum_NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
         }

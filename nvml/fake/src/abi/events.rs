@@ -74,7 +74,8 @@ fn pause(deadline: Instant) -> Duration {
     pause.min(deadline.saturating_duration_since(Instant::now()))
 }
 
-/// Returns the next event of a set. If a GPU of the set fails or its generation is over, the wait fails.
+/// Returns the next event of a set, if there is one; an error if a GPU of the set fails or belongs to an older
+/// generation.
 fn next_event(function: &str, set: usize) -> Result<Option<nvmlEventData_t>, Code> {
     let script = Script::now();
     for gpu in events::watched(set).ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)? {

@@ -75,7 +75,7 @@ unsafe extern "C" fn nvmlDeviceGetFieldValues(
         if values.is_null() || count < 0 {
             return Err(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT);
         }
-        // SAFETY: callers keep NVML's contract: there are `count` of them, with their ids set.
+        // SAFETY: callers keep NVML's contract: `values` points to `count` values, with their ids set.
         let values = unsafe { std::slice::from_raw_parts_mut(values, count as usize) };
         values.iter_mut().for_each(|value| fill(gpu, value));
         Ok(())

@@ -76,12 +76,12 @@ fn take(sample: nvmlGpmSample_t, of: (u32, u32)) -> Result<(), Code> {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvmlGpmMetricsGet(request: *mut nvmlGpmMetricsGet_t) -> nvmlReturn_t {
-    // SAFETY: callers keep NVML's contract: it is null, or a request that is filled in.
+    // SAFETY: callers keep NVML's contract: the pointer is null, or points to a request that is filled in.
     let Some(request) = (unsafe { request.as_mut() }) else { return nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT };
     returned(measure(request))
 }
 
-/// Computes the requested values; both samples must be of the same GPU.
+/// Computes the requested values; an error unless there are two different samples of the same GPU or instance.
 fn measure(request: &mut nvmlGpmMetricsGet_t) -> Result<(), Code> {
     let gpu_of = |sample: nvmlGpmSample_t| lock().open.get(&sample.addr()).copied().flatten();
     let (first, second) = (gpu_of(request.sample1), gpu_of(request.sample2));

@@ -11,7 +11,7 @@ use crate::value::{Code, Gpu};
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvmlDeviceGetTemperatureV(device: nvmlDevice_t, out: *mut nvmlTemperature_t) -> nvmlReturn_t {
     call("nvmlDeviceGetTemperatureV", device, |gpu| {
-        // SAFETY: callers keep NVML's contract: it is null, or they have set its version and sensor.
+        // SAFETY: callers keep NVML's contract: the pointer is null, or callers have set version and sensor.
         let given = unsafe { out.as_mut() }.ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)?;
         if given.version != (size_of::<nvmlTemperature_v1_t>() | 1 << 24) as c_uint {
             return Err(nvmlReturn_enum_NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
@@ -37,7 +37,7 @@ macro_rules! processes {
         unsafe extern "C" fn $function(device: nvmlDevice_t, count: *mut c_uint, infos: *mut $info) -> nvmlReturn_t {
             call(stringify!($function), device, |gpu| {
                 let info = |(pid, bytes)| $info { pid, usedGpuMemory: bytes $(, $rest: c_uint::MAX)* };
-                // SAFETY: callers keep NVML's contract: the list has room for as many as they say, or they say 0.
+                // SAFETY: callers keep NVML's contract: the list has room for the count that they pass, which may be 0.
                 unsafe { put_processes(gpu, count, infos, info) }
             })
         }
@@ -52,7 +52,8 @@ processes! {
 
 /// Lists as many processes as the script sets. The first is this process if the script sets its memory.
 ///
-/// # Safety `count` is null, or may be written to and holds the capacity of `infos`.
+/// # Safety
+/// `count` is null, or may be written to and holds the capacity of `infos`.
 unsafe fn put_processes<T>(
     gpu: &Gpu,
     count: *mut c_uint,

@@ -39,7 +39,7 @@ fn averages(text: &str) -> [Option<f64>; 3] {
 
 pub(super) struct PerCpu {
     file: Option<Held>,
-    /// Indexed by the number of the CPU.
+    /// The counts of each CPU, by its number.
     totals: Vec<[Total; MODES]>,
 }
 

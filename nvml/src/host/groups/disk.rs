@@ -1,4 +1,4 @@
-//! Disk metrics from `/proc/diskstats`, as in node_exporter: without partitions, loop devices and RAM disks.
+//! Disk metrics from `/proc/diskstats`, as in node_exporter: without partitions, loop devices, RAM disks and floppy disks.
 
 use std::path::Path;
 
@@ -69,7 +69,7 @@ fn disks(text: &str) -> impl Iterator<Item = (&str, Counts)> {
     })
 }
 
-/// Whether the device is a disk, not a partition, loop device or RAM disk.
+/// Returns whether the device is a disk, not a partition, loop device, RAM disk or floppy disk.
 fn is_disk(name: &str) -> bool {
     let without_number = name.trim_end_matches(|c: char| c.is_ascii_digit());
     if without_number == name {

@@ -70,7 +70,7 @@ fn show(names: Names, mount: &Mount, bytes: Bytes) {
     show_as!(names, ours::FILESYSTEM_SIZE(ours), conventional::FILESYSTEM_SIZE(theirs) = size);
 }
 
-/// Returns each device once, at its first mount point.
+/// Returns the local file systems, each device once at its first mount point; at most `MOST`.
 fn mounts(mountinfo: &str, root: &Path) -> Vec<Mount> {
     let mut devices: Vec<&str> = Vec::new();
     let mut mounts = Vec::new();
@@ -103,13 +103,14 @@ fn mount(line: &str) -> Option<(&str, String, &str, &str)> {
     Some((device, point, what.next()?, what.next()?))
 }
 
-/// Only Unix has the function.
+/// Returns no values: only Unix has `statvfs`.
 #[cfg(not(unix))]
 fn usage(_: &CString) -> Bytes {
     [None; 3]
 }
 
-/// Counts as psutil and node_exporter do: `free` is available to every user, `reserved` only to the administrator.
+/// Returns used, free and reserved bytes, counted as in psutil and node_exporter: `free` is available to every user,
+/// `reserved` only to the administrator.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "the standard library does not say how full a file system is")]
 fn usage(path: &CString) -> Bytes {

@@ -152,7 +152,7 @@ two_names! {
         "tc_process_page_faults_total"(fault), "process.paging.faults"(fault_type) in "{fault}";
 }
 
-// These have no conventional name, or the same name with other labels.
+// These metrics have no conventional name, or have one with other labels.
 tc_metrics! {
     /// Tasks that ran or waited for a CPU or a disk, on average.
     pub(super) static LOAD: Gauge<(period,)> = "tc_system_load_average";
