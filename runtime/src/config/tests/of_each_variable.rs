@@ -839,7 +839,8 @@ fn the_book_names_what_is_not_supported() {
         asked.borrow_mut().insert(name.to_owned());
         None
     });
-    let section = PAGE.split("All variables of OpenTelemetry's specification are supported except these").nth(1).unwrap();
+    let section =
+        PAGE.split("All variables of OpenTelemetry's specification are supported except these").nth(1).unwrap();
     let table = section.split("\n\n").nth(1).unwrap();
     let first = table.lines().filter_map(|line| line.strip_prefix("| `")).filter_map(|line| line.split(" |").next());
     let names: Vec<&str> = first.flat_map(|cell| cell.split(", ")).map(|name| name.trim_matches('`')).collect();
