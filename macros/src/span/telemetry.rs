@@ -21,7 +21,7 @@ impl Telemetry {
         Self { options, name: Some(name), metrics: None }
     }
 
-    /// Returns the name of this telemetry in errors.
+    /// Returns how errors refer to this telemetry: `a span`, `a metric`, or `a span or metric`.
     pub(crate) fn subject(&self) -> &'static str {
         match (&self.name, &self.metrics) {
             (Some(_), None) => "a span",

@@ -101,7 +101,7 @@ fn of_container(text: &str) -> Option<List> {
         list if list.split(',').any(|text| is_bare_instance(text.trim())) => return None,
         list => {
             let parse =
-                |text: &str| Wanted::parse(text).or_else(|| warn("NVIDIA_VISIBLE_DEVICES", text, "no GPU is left out"));
+                |text: &str| Wanted::parse(text).or_else(|| warn("NVIDIA_VISIBLE_DEVICES", text, "the variable is ignored"));
             list.split(',').map(parse).collect::<Option<_>>()?
         }
     };

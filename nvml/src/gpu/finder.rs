@@ -24,7 +24,7 @@ pub(crate) fn run(shared: &Arc<Shared>) {
             Ok((count, version)) => {
                 shared.availability.is(Ok(driver::intern(&version)));
                 if count > MOST_GPUS && !std::mem::replace(&mut said, true) {
-                    log::warn!(target: "tracecast_nvml", "{count} GPUs; those from {MOST_GPUS} on are left out");
+                    log::warn!(target: "tracecast_nvml", "found {count} GPUs; those with index {MOST_GPUS} or higher are not monitored");
                 }
                 shared.look_after(count);
                 backoff.reset();

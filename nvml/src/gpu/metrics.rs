@@ -90,7 +90,7 @@ tc_metrics! {
     pub(crate) static ENCODER: Gauge<(gpu,)> = "tc_gpu_encoder_utilization_percent";
     /// How much of the time the video decoder was busy.
     pub(crate) static DECODER: Gauge<(gpu,)> = "tc_gpu_decoder_utilization_percent";
-    /// Speed of the first fan, of its maximum.
+    /// Speed of the first fan, in percent of its maximum.
     pub(crate) static FAN: Gauge<(gpu,)> = "tc_gpu_fan_speed_percent";
     /// The performance state: 0 is the fastest, 15 the slowest.
     pub(crate) static PERFORMANCE_STATE: Gauge<(gpu,), u64> = "tc_gpu_performance_state";

@@ -103,7 +103,7 @@ impl Registry {
         let is_wanted = self.filter.selects(index, count, Some(uuid)) == Some(true);
         let label = is_wanted.then(|| label::assign(uuid, index, count)).flatten();
         if is_wanted && label.is_none() && !self.is_full.swap(true, Relaxed) {
-            log::warn!(target: "tracecast_nvml", "{MOST_GPUS} GPUs were seen since the process started; others are left out");
+            log::warn!(target: "tracecast_nvml", "{MOST_GPUS} GPUs were seen since the process started; further ones are not monitored");
         }
         let mut gpus = self.lock();
         self.leave(&mut gpus, index, label);

@@ -12,7 +12,7 @@ const MOST_NUMBERS: usize = 32;
 /// Represents all further numbers; no XID has this number.
 const OTHERS: u64 = u64::MAX;
 
-/// The XIDs of one number since their last log line.
+/// Counts the XID errors with one number since the last log line about it.
 #[derive(Debug)]
 struct Quiet {
     since: Instant,

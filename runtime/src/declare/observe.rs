@@ -105,10 +105,10 @@ pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
     newest.into_values().map(|(_, observed)| observed).collect()
 }
 
-/// The number of values that were missing in collections because their callbacks had not returned.
+/// The number of callback calls that did not return in time, or were skipped because an earlier call still ran.
 static LATE: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of values that were missing in collections because their callbacks had not returned.
+/// Returns the number of callback calls that did not return in time, or were skipped because an earlier call still ran.
 #[cfg(has_otlp)]
 pub(crate) fn late() -> u64 {
     LATE.load(Relaxed)

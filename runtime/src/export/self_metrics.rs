@@ -124,7 +124,7 @@ tc_metrics! {
     static MEMORY_LIMIT: Gauge<(), u64> = "tc_memory_limit_bytes";
     /// The part of the memory limit that no buffer has taken and none has reserved.
     static MEMORY_FREE: Gauge<(), u64> = "tc_memory_free_bytes";
-    /// Values that are missing in exports because the callbacks that observe them had not returned.
+    /// Callback calls that did not return in time, or were skipped because an earlier call still ran. Their values are missing in that export.
     static CALLBACKS_LATE: Counter = "tc_callbacks_late_total";
     /// Times the clock of spans was restarted: the machine was suspended or moved, or its hardware counter is no longer trusted.
     static CLOCK_RESTARTS: Counter = "tc_clock_restarts_total";

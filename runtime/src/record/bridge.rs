@@ -138,9 +138,8 @@ fn mirror(block: BlockRef) -> Option<&'static Mirror> {
     if cfg!(has_tracing_emit) && block.has(MIRRORED) { MIRROR.get() } else { None }
 }
 
-/// Returns whether an unsampled span of this kind has nothing to do inside `parent`, which is unsampled too: the bridged API's
-/// current span has not changed since `parent` was entered, and this kind is not attached there. Most spans take this path, so it
-/// is short.
+/// Returns whether an unsampled span can skip the bridged API: `parent`, also unsampled, is entered, the API's current span has not
+/// changed since, and spans of `kind` are not attached to the API. Most unsampled spans take this path, so it is short.
 #[inline(always)]
 pub(crate) fn is_unchanged(parent: BlockRef, kind: Kind) -> bool {
     IS_BUILT

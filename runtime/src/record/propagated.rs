@@ -16,7 +16,7 @@ pub(crate) trait Sink: Send + Sync {
     fn converter(&self) -> Converter;
     fn finished(&self, span: FinishedSpan);
     fn measured(&self, measurement: Measurement);
-    /// Takes a log record, whose type belongs to the room `logs`, above this one.
+    /// Receives a log record. It is passed as `Any`, because its type is defined in `logs`, which this module must not use.
     #[cfg(has_logs)]
     fn logged(&self, record: Box<dyn std::any::Any + Send>);
 }

@@ -52,8 +52,8 @@ pub fn init() -> Guard {
 /// ```
 ///
 /// # Errors
-/// If telemetry is already running, the export thread cannot start, the settings of a receiver cannot be used, or the
-/// configuration has a problem that is an error, or any problem with `TC_STRICT`.
+/// Fails if telemetry is already running, if the export thread cannot be started, if a receiver's settings cannot be used, or if the
+/// configuration is unusable (with `TC_STRICT`: if it has any problem).
 pub fn try_init() -> Result<Guard, InitError> {
     Config::from_env().init()
 }
@@ -70,8 +70,8 @@ impl Config {
     /// ```
     ///
     /// # Errors
-    /// If telemetry is already running, the export thread cannot start, the settings of a receiver cannot be used, or
-    /// the configuration is unusable or, with `TC_STRICT`, has any problem; see [`try_init`].
+    /// Fails if telemetry is already running, if the export thread cannot be started, if a receiver's settings cannot be used, or if
+    /// the configuration is unusable (with `TC_STRICT`: if it has any problem).
     pub fn init(self) -> Result<Guard, InitError> {
         report_problems(&self)?;
         Guard::start(self)

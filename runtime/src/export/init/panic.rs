@@ -77,8 +77,8 @@ fn finish_at_exit() {
     }
 }
 
-/// Ends the spans of a panicking thread that exits without unwinding, as when the program's own hook calls `exit`. The
-/// destructor is registered in the hook, so it runs before that of the recorder; afterwards the thread records nothing.
+/// Ends the spans of a panicking thread that exits without unwinding, for example if the program's own panic hook calls `exit`. The
+/// panic hook registers this thread-local, so its destructor runs before the recorder's, after which the thread can record nothing.
 struct EndEntered;
 
 thread_local! {

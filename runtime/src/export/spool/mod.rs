@@ -125,7 +125,7 @@ struct Kept {
     account: Arc<Account>,
 }
 
-/// The time of day, in nanoseconds since 1970.
+/// A function that returns the wall-clock time, in nanoseconds since the Unix epoch.
 type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 
 /// The state from which the name of the next file is made.
@@ -227,8 +227,8 @@ impl Inner {
         self.config.directory.join(name.to_string())
     }
 
-    /// Returns the next request that may be free; `None` if there is none. If no request is known or the list is old,
-    /// lists the directory, but only once per call of `next` (`looked`).
+    /// Returns the next request to try to claim; another process may hold it already. Lists the directory if the cached list is
+    /// stale or has no such request, at most once per call of `next`: `looked` records that it was done. `None` if no request is left.
     fn candidate(&self, signal: Spooled, encoding: Encoding, looked: &mut bool) -> Option<Name> {
         let mut known = lock(&self.known);
         let stale = known.looked.is_none_or(|at| at.elapsed() >= LOOK_AGAIN);
