@@ -100,8 +100,9 @@ fn of_container(text: &str) -> Option<List> {
         "none" => Vec::new(),
         list if list.split(',').any(|text| is_bare_instance(text.trim())) => return None,
         list => {
-            let parse =
-                |text: &str| Wanted::parse(text).or_else(|| warn("NVIDIA_VISIBLE_DEVICES", text, "the variable is ignored"));
+            let parse = |text: &str| {
+                Wanted::parse(text).or_else(|| warn("NVIDIA_VISIBLE_DEVICES", text, "the variable is ignored"))
+            };
             list.split(',').map(parse).collect::<Option<_>>()?
         }
     };
